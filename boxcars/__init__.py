@@ -1,0 +1,60 @@
+"""Boxcars: stream processing with boxes and arrows, on Spark.
+
+>>> import boxcars as bx
+>>> net = bx.Network("cheap-calls")
+>>> calls = net.input("calls", ts="time", fields={"time": "int", "price": "float"})
+>>> net.output("cheap", calls.filter("price < 1"))
+>>> bx.preview(net, {"calls": {"time": [1, 2], "price": [0.5, 3.0]}})["cheap"].num_rows
+1
+"""
+
+from boxcars import boxes
+from boxcars.convert import RecordFormat, converter
+from boxcars.engine.runner import Preview, preview
+from boxcars.expr import Expr, function
+from boxcars.lang.files import check_file, check_text, dumps, load, loads, save
+from boxcars.model.box import Box, box_types
+from boxcars.model.check import Checked
+from boxcars.model.diff import diff
+from boxcars.model.network import Network
+from boxcars.model.problem import BoxcarsError, NetworkError, Problem
+from boxcars.model.qos import Qos
+from boxcars.model.schema import Schema
+from boxcars.model.stream import Stream
+from boxcars.model.superbox import use
+from boxcars.model.types import Type
+from boxcars.model.window import Window, landmark, time, tuples, value
+
+__all__ = [
+    "Box",
+    "BoxcarsError",
+    "Checked",
+    "Expr",
+    "Network",
+    "NetworkError",
+    "Preview",
+    "Problem",
+    "Qos",
+    "RecordFormat",
+    "Schema",
+    "Stream",
+    "Type",
+    "Window",
+    "box_types",
+    "boxes",
+    "check_file",
+    "check_text",
+    "converter",
+    "diff",
+    "dumps",
+    "function",
+    "landmark",
+    "load",
+    "loads",
+    "preview",
+    "save",
+    "time",
+    "tuples",
+    "use",
+    "value",
+]

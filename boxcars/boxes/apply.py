@@ -1,0 +1,101 @@
+"""Apply: a stateless box whose work is a Python function of yours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Self
+
+import polars as pl
+
+from boxcars.kernels.hidden import HIDDEN_COLUMNS
+from boxcars.kernels.kernel import Eager
+from boxcars.model.arc import MAIN
+from boxcars.model.box import Ports, param
+from boxcars.model.frozen import Fields
+from boxcars.model.problem import BoxcarsError, Wrong
+from boxcars.model.schema import Schema
+from boxcars.model.types import Type
+
+Work = Callable[[pl.DataFrame], pl.DataFrame]
+_LOCAL: dict[str, Work] = {}
+"""Functions that were handed over in this process and may not be importable by name."""
+
+
+class Apply(Eager, type="apply", icon="λ"):
+    """Run a function over each train: a Polars frame comes in, a Polars frame goes out.
+
+    The function must treat each tuple by itself (it never knows where a train ends) and keep the
+    order. It may drop tuples and give several for one. Without ``fields`` the output has the
+    fields of the input. In files the function is named as ``package.module:function``.
+
+    Paper: Borealis' user-defined operators (thesis, A.2).
+
+    >>> import boxcars as bx
+    >>> def twice(train):
+    ...     return pl.concat([train, train]).sort("t")
+    >>> calls = bx.Network("n").input("calls", ts="t", fields={"t": "int"})
+    >>> doubled = calls.apply(twice)
+    """
+
+    function: str = param("The function, as 'package.module:function'.")
+    fields: Fields[Type] | None = param(
+        "The fields that leave, where they differ from those that enter.",
+        default=None,
+        xml=("field-type.#", "field-name.#"),
+    )
+
+    @classmethod
+    def build(cls, function: Work | str, fields: Mapping[str, str | Type] | None = None) -> Self:
+        """A function, or its name, and the fields it gives."""
+        types = None if fields is None else Fields({n: Type(t) for n, t in fields.items()})
+        if isinstance(function, str):
+            return cls(function, types)
+        name = f"{function.__module__}:{function.__qualname__}"
+        _LOCAL[name] = function
+        return cls(name, types)
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of :meth:`build`."""
+        plain = self.plain()
+        return (plain.pop("function"),), plain
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """The declared fields, which must hold the order attribute."""
+        if ":" not in self.function:
+            inputs.wrong(f"expected 'package.module:function', got '{self.function}'.", "function")
+        if self.fields is None or not inputs[0].known:
+            return {MAIN: inputs[0]}
+        ts = inputs[0].ts
+        if self.fields.get(ts) is not inputs[0][ts]:
+            inputs.wrong(f"the order attribute '{ts}' must stay a {inputs[0][ts]}.", "fields")
+        return {MAIN: inputs[0].with_fields(self.fields)}
+
+    def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
+        """Call the function and hold it to its fields."""
+        result = find_function(self.function)(train)
+        wanted = schema.dtypes if self.fields is None else schema.with_fields(self.fields).dtypes
+        got = getattr(result, "schema", None)
+        if got is None or any(got.get(name) != dtype for name, dtype in wanted.items()):
+            raise BoxcarsError(
+                f"{self.function} gave {dict(got) if got else type(result).__name__}, "
+                f"but its fields are declared as {wanted}."
+            )
+        return {MAIN: result.select(*wanted, HIDDEN_COLUMNS)}
+
+
+def find_function(name: str) -> Work:
+    """The function of that name, imported if need be."""
+    if name in _LOCAL:
+        return _LOCAL[name]
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise Wrong(f"there is no function '{name}': {error}.") from None
+    if not callable(found):
+        raise Wrong(f"'{name}' is not a function.")
+    work: Work = found
+    return work

@@ -1,0 +1,91 @@
+"""Decode: bytes to tuples (an input converter box of Aurora)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from boxcars.convert import make_format
+from boxcars.kernels.hidden import HIDDEN_COLUMNS, POSITION
+from boxcars.kernels.kernel import Eager
+from boxcars.model.arc import DEAD, MAIN
+from boxcars.model.box import Ports, param
+from boxcars.model.frozen import Fields
+from boxcars.model.problem import Wrong
+from boxcars.model.schema import HIDDEN, Schema
+from boxcars.model.types import Type
+
+RECORDS_IN_ONE_VALUE = 1 << 20
+
+
+class Decode(Eager, type="decode", icon="⇥"):
+    """Turn a field of bytes into tuples: CSV, JSON lines, XML, fixed-length binary, or your own.
+
+    One value may hold many records. The order attribute of the input stays; the other fields of
+    the input go. A record that can't be read leaves by the output ``dead``, with the reason.
+
+    Paper: Aurora's converter boxes (retrospective, 4.4).
+
+    >>> import boxcars as bx
+    >>> raw = bx.Network("n").input("raw", ts="at", fields={"at": "int", "data": "bytes"})
+    >>> calls = raw.decode(format="csv", fields={"caller": "str", "price": "float"})
+    >>> corrupt = calls.dead
+    """
+
+    format: str = param("csv, jsonl, xml, binary, or the name of a converter of yours.")
+    fields: Fields[Type] = param(
+        "The fields of a record.", xml=("record-field-type.#", "record-field-name.#")
+    )
+    field: str = param("The field of the input that holds the bytes.", default="data")
+    options: Fields[Any] = param("Options of the format.", default=Fields())
+
+    @property
+    def side_ports(self) -> tuple[str, ...]:
+        """``dead`` has what could not be read."""
+        return (DEAD,)
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """The order attribute, then the fields of a record."""
+        schema = inputs[0]
+        if not Type.BYTES.accepts(got := inputs.field(self.field, "field")):
+            inputs.wrong(f"expected bytes, '{self.field}' is a {got}.", "field")
+        try:
+            make_format(self.format, self.fields, self.options)
+        except Wrong as wrong:
+            inputs.wrong(str(wrong), "format")
+        for name in self.fields:
+            if name == schema.ts or name.startswith(HIDDEN):
+                inputs.wrong(
+                    f"'{name}' is taken: the order attribute of the input stays.", "fields", name
+                )
+        if not schema.known:
+            return {MAIN: schema, DEAD: schema}
+        order = {schema.ts: schema[schema.ts]}
+        letters = {"record": Type.BYTES, "reason": Type.STR}
+        return {
+            MAIN: schema.with_fields(order | dict(self.fields)),
+            DEAD: schema.with_fields(order | letters),
+        }
+
+    def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
+        """Decode all values of the train at once."""
+        decoded = make_format(self.format, self.fields, self.options).decode(train[self.field])
+        carried = train.select(schema.ts, HIDDEN_COLUMNS)
+        tuples = pl.concat(
+            [_numbered(carried, decoded.origin), decoded.tuples], how="horizontal"
+        ).select(schema.ts, *self.fields, HIDDEN_COLUMNS)
+        dead = pl.concat(
+            [carried[decoded.dead["origin"]], decoded.dead.drop("origin")], how="horizontal"
+        ).select(schema.ts, "record", "reason", HIDDEN_COLUMNS)
+        return {MAIN: tuples, DEAD: dead}
+
+
+def _numbered(carried: pl.DataFrame, origin: pl.Series) -> pl.DataFrame:
+    """The carried columns for each record; records of one value get positions of their own."""
+    rows = carried[origin]
+    if POSITION not in rows.columns:
+        return rows
+    within = pl.int_range(pl.len()).over(origin.alias(HIDDEN))
+    return rows.with_columns(pl.col(POSITION) * RECORDS_IN_ONE_VALUE + within)

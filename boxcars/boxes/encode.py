@@ -1,0 +1,76 @@
+"""Encode: tuples to bytes (an output converter box of Aurora)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from boxcars.convert import make_format
+from boxcars.kernels.hidden import HIDDEN_COLUMNS
+from boxcars.kernels.kernel import Eager
+from boxcars.model.arc import DEAD, MAIN
+from boxcars.model.box import Ports, param
+from boxcars.model.frozen import Fields
+from boxcars.model.problem import Wrong
+from boxcars.model.schema import Schema
+from boxcars.model.types import Type
+
+
+class Encode(Eager, type="encode", icon="⇤"):
+    """Turn each tuple into bytes: CSV, JSON lines, XML, fixed-length binary, or your own.
+
+    The output has the order attribute and the bytes. A tuple that the format can't write leaves
+    by the output ``dead``, with the reason.
+
+    Paper: Aurora's converter boxes (retrospective, 4.4).
+
+    >>> import boxcars as bx
+    >>> calls = bx.Network("n").input("calls", ts="at", fields={"at": "int", "caller": "str"})
+    >>> lines = calls.encode(format="jsonl")
+    """
+
+    format: str = param("csv, jsonl, xml, binary, or the name of a converter of yours.")
+    field: str = param("The field of the output that holds the bytes.", default="data")
+    options: Fields[Any] = param("Options of the format.", default=Fields())
+
+    @property
+    def side_ports(self) -> tuple[str, ...]:
+        """``dead`` has what could not be written."""
+        return (DEAD,)
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """The order attribute and the bytes."""
+        schema = inputs[0]
+        if not schema.known:
+            return {MAIN: schema, DEAD: schema}
+        try:
+            make_format(self.format, schema.fields, self.options)
+        except Wrong as wrong:
+            inputs.wrong(str(wrong), "format")
+        if self.field == schema.ts:
+            inputs.wrong(f"'{self.field}' is the order attribute; choose another name.", "field")
+        order = {schema.ts: schema[schema.ts]}
+        letters = {"record": Type.BYTES, "reason": Type.STR}
+        return {
+            MAIN: schema.with_fields(order | {self.field: Type.BYTES}),
+            DEAD: schema.with_fields(order | letters),
+        }
+
+    def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
+        """Encode the whole train at once."""
+        encoded = make_format(self.format, schema.fields, self.options).encode(
+            train.select(list(schema.fields))
+        )
+        carried = train.select(schema.ts, HIDDEN_COLUMNS)
+        data = carried.with_columns(encoded.data.alias(self.field))
+        dead = pl.concat(
+            [carried[encoded.dead["origin"]], encoded.dead.drop("origin")], how="horizontal"
+        )
+        return {
+            MAIN: data.filter(pl.col(self.field).is_not_null()).select(
+                schema.ts, self.field, HIDDEN_COLUMNS
+            ),
+            DEAD: dead.select(schema.ts, "record", "reason", HIDDEN_COLUMNS),
+        }

@@ -1,0 +1,149 @@
+"""Map: compute the fields of the output from those of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from boxcars.expr import Expr
+from boxcars.kernels.hidden import HIDDEN_COLUMNS
+from boxcars.kernels.kernel import Frontier, Lazy
+from boxcars.model.box import Ports, param
+from boxcars.model.frozen import Fields
+from boxcars.model.problem import nearest
+from boxcars.model.schema import HIDDEN, Schema
+
+Source = str | int | float | bool | pl.Expr | Expr
+
+
+class Map(Lazy, type="map", icon="ƒ"):
+    """Give each tuple new fields, each computed by an expression.
+
+    Only the fields that are named leave the box, unless ``keep``, ``rename`` or ``drop`` says
+    that the others stay. The order attribute must be among them: under its own name, or copied
+    under another one.
+
+    Paper: Aurora's Map (CIDR 2003, 2.2), StreamCloud's Map (thesis, 2.1.1).
+
+    >>> import boxcars as bx
+    >>> calls = bx.Network("n").input("calls", ts="time", fields={"time": "int", "euro": "float"})
+    >>> dollars = calls.map(time="time", dollars="1.2492 * euro")
+    """
+
+    keeps_rows: ClassVar[bool] = True
+
+    fields: Fields[Expr] = param(
+        "The new fields, each with its expression.",
+        default=Fields(),
+        xml=("expression.#", "output-field-name.#"),
+    )
+    keep: bool = param("Whether all other fields stay as they are.", default=False)
+    rename: Fields[str] = param(
+        "Old names and their new ones; the other fields stay.",
+        default=Fields(),
+        xml=("rename-to.#", "rename-field.#"),
+    )
+    drop: tuple[str, ...] = param("Fields to leave out; the other fields stay.", default=())
+
+    @classmethod
+    def build(
+        cls,
+        fields: Mapping[str, Source] | None = None,
+        /,
+        *,
+        keep: bool = False,
+        rename: Mapping[str, str] | None = None,
+        drop: str | Sequence[str] = (),
+        **more: Source,
+    ) -> Self:
+        """New fields by keyword, or in a mapping where a name is not a keyword."""
+        exprs = Fields({name: Expr.of(e) for name, e in {**(fields or {}), **more}.items()})
+        dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+        return cls(exprs, keep, Fields(rename or {}), dropped)
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of :meth:`build`."""
+        plain = self.plain()
+        fields = plain.pop("fields", {})
+        reserved = {"keep", "rename", "drop"}
+        if all(name.isidentifier() and name not in reserved for name in fields):
+            return (), {**fields, **plain}
+        return (fields,), plain
+
+    @property
+    def keeps(self) -> bool:
+        """Whether fields that nobody names stay."""
+        return self.keep or bool(self.rename) or bool(self.drop)
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """The fields in the order in which they are named, kept ones first."""
+        schema = inputs[0]
+        self._check_names(inputs, schema)
+        types = {name: inputs.type(e, "fields", name) for name, e in self.fields.items()}
+        kept = {new: schema[old] for new, old in self._kept(schema).items()}
+        if not schema.known:
+            return {"0": schema}
+        ts = self._order_attribute(schema)
+        if ts is None:
+            inputs.wrong(
+                f"the order attribute '{schema.ts}' is lost: add {schema.ts}: {schema.ts}.",
+                "fields",
+            )
+            return {"0": replace(schema, fields=Fields(kept | types), ordered=False)}
+        ordered = schema.ordered and self._order_kept(ts, schema)
+        return {"0": Schema(Fields(kept | types), ts, ordered)}
+
+    def _check_names(self, inputs: Ports, schema: Schema) -> None:
+        if not self.fields and not self.keeps:
+            inputs.wrong("a map needs at least one field.", "fields")
+        for old in self.rename:
+            inputs.field(old, "rename", old)
+        for i, name in enumerate(self.drop):
+            inputs.field(name, "drop", i)
+        for new in [*self.fields, *self.rename.values()]:
+            if new.startswith(HIDDEN):
+                inputs.wrong(f"names that start with {HIDDEN} belong to Boxcars.", "fields", new)
+        taken = [name for name in schema.fields if name not in self.rename]
+        for old, new in self.rename.items():
+            if new in taken and new not in self.drop:
+                inputs.wrong(f"there is a field '{new}' already.{nearest(new, [])}", "rename", old)
+
+    def _kept(self, schema: Schema) -> dict[str, str]:
+        """The fields that stay: new name to old."""
+        if not self.keeps:
+            return {}
+        return {self.rename.get(n, n): n for n in schema.fields if n not in self.drop}
+
+    def _order_attribute(self, schema: Schema) -> str | None:
+        """The field of the output that orders it: the old name, or a copy under a new one."""
+        kept = self._kept(schema)
+        if schema.ts in self.fields or kept.get(schema.ts) == schema.ts:
+            return schema.ts
+        copies = [new for new, old in kept.items() if old == schema.ts]
+        copies += [new for new, e in self.fields.items() if e.is_field() == schema.ts]
+        return copies[0] if copies else None
+
+    def _order_kept(self, ts: str, schema: Schema) -> bool:
+        return ts not in self.fields or self.fields[ts].increasing_in(schema.ts)
+
+    def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
+        """A select."""
+        columns = {new: pl.col(old).alias(new) for new, old in self._kept(schema).items()}
+        columns |= {name: e.compile(schema).alias(name) for name, e in self.fields.items()}
+        return {"0": train.select(*columns.values(), HIDDEN_COLUMNS)}
+
+    def move_frontier(self, frontier: Frontier, schema: Schema) -> Frontier:
+        """Where the order attribute is computed, so is the frontier."""
+        ts = self._order_attribute(schema)
+        if frontier.value is None or ts is None or ts not in self.fields:
+            return frontier
+        if not self._order_kept(ts, schema):
+            return replace(frontier, value=None)
+        row = pl.DataFrame(
+            {schema.ts: [frontier.value]}, schema={schema.ts: schema[schema.ts].dtype}
+        )
+        only = Schema(Fields({schema.ts: schema[schema.ts]}), schema.ts)
+        return replace(frontier, value=row.select(self.fields[ts].compile(only)).item())

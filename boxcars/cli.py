@@ -1,0 +1,265 @@
+"""The command line: ``boxcars --help``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import boxcars as bx
+from boxcars.connect.files import write_table
+from boxcars.draw import FORMATS, draw
+from boxcars.engine.stats import stats_table
+from boxcars.expr import functions as all_functions
+from boxcars.lang.deploy import Deployment
+from boxcars.lang.layout import load_layout
+from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.model.superbox import flatten
+from boxcars.reference import generated
+
+app = typer.Typer(
+    help="Stream processing with boxes and arrows.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+_SHOWN = 20
+
+NetworkFile = Annotated[Path, typer.Argument(help="A network file: .yaml, .json, .xml or .py.")]
+
+
+def main() -> None:
+    """Run a command; what a user can mend is said in a sentence, not in a stack trace."""
+    try:
+        app()
+    except BoxcarsError as error:
+        Console(stderr=True, soft_wrap=True).print(str(error), style="red", markup=False)
+        sys.exit(1)
+
+
+@app.command()
+def check(
+    network: NetworkFile,
+    schemas: Annotated[bool, typer.Option(help="Also show the schema of every arc.")] = False,
+    deploy: Annotated[Path | None, typer.Option(help="Also check this deploy file.")] = None,
+) -> None:
+    """Check a network: types, loops, arity, names. Needs no data and no Java."""
+    checked = bx.check_file(network)
+    problems = list(checked.problems)
+    if deploy is not None and not problems:
+        problems += Deployment.load(deploy).problems(bx.load(network), str(deploy))
+    for problem in problems:
+        typer.echo(str(problem), err=True)
+    if problems:
+        plural = "s" if len(problems) > 1 else ""
+        typer.echo(f"{network}: {len(problems)} problem{plural}.", err=True)
+        raise typer.Exit(1)
+    net = checked.network
+    counts = (len(net.inputs), len(net.boxes), len(net.outputs))
+    typer.echo(f"{net.name} is right: inputs {counts[0]}, boxes {counts[1]}, outputs {counts[2]}.")
+    if schemas:
+        for arc, schema in checked.schemas.items():
+            typer.echo(f"  {arc}: {schema}")
+
+
+@app.command()
+def convert(
+    source: NetworkFile,
+    target: Annotated[Path, typer.Argument(help="The file to write: .yaml, .json, .xml or .py.")],
+) -> None:
+    """Write a network in another language."""
+    bx.save(bx.load(source), target)
+
+
+@app.command(name="draw")
+def draw_command(
+    network: NetworkFile,
+    to: Annotated[Path | None, typer.Option(help="Write to a file: .svg, .mmd or .txt.")] = None,
+    format: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; text without --to.")
+    ] = None,
+    flat: Annotated[bool, typer.Option(help="Open up all superboxes.")] = False,
+) -> None:
+    """Draw a network as SVG, Mermaid or text."""
+    by_suffix = {".svg": "svg", ".mmd": "mermaid", ".txt": "text"}
+    if to is not None and format is None and to.suffix not in by_suffix:
+        raise Wrong(f"{to}: expected a name that ends in {', '.join(by_suffix)}, or --format.")
+    chosen = format or (by_suffix[to.suffix] if to else "text")
+    if chosen not in FORMATS:
+        raise Wrong(f"there is no format '{chosen}'.{nearest(chosen, FORMATS)}")
+    net = bx.load(network)
+    picture = draw(flatten(net).network if flat else net, chosen, load_layout(network))
+    if to is None:
+        typer.echo(picture, nl=False)
+    else:
+        to.write_text(picture, encoding="utf-8")
+
+
+@app.command()
+def diff(old: NetworkFile, new: NetworkFile) -> None:
+    """Show what changed between two versions of a network; exit code 1 if anything did."""
+    changes = bx.diff(bx.load(old), bx.load(new))
+    for change in changes:
+        typer.echo(str(change))
+    if changes:
+        raise typer.Exit(1)
+
+
+@app.command()
+def describe(
+    network: NetworkFile,
+    name: Annotated[str | None, typer.Argument(help="An input, box, output or table.")] = None,
+) -> None:
+    """List what a network is made of, or describe one part of it."""
+    net = bx.load(network)
+    if name is not None:
+        typer.echo(net.describe(name))
+        return
+    for kind, entity in net.list_entities():
+        typer.echo(f"{kind} {entity}")
+
+
+@app.command()
+def preview(
+    network: NetworkFile,
+    source: Annotated[
+        list[str] | None, typer.Option(help="name=FILE, for each input.", metavar="NAME=FILE")
+    ] = None,
+    sink: Annotated[
+        list[str] | None,
+        typer.Option(help="name=FILE for an output; - is the terminal.", metavar="NAME=FILE"),
+    ] = None,
+    trains: Annotated[int, typer.Option(help="Cut the input into that many trains.")] = 1,
+    dead: Annotated[Path | None, typer.Option(help="Write dead letters to this file.")] = None,
+    stats: Annotated[bool, typer.Option(help="Show what each box did.")] = False,
+) -> None:
+    """Run a network in this process, without Spark and Java, over files."""
+    net = bx.load(network)
+    sources, sinks = _pairs(source, "--source"), _pairs(sink, "--sink")
+    for name in sinks:
+        if name not in net.outputs:
+            raise Wrong(f"there is no output '{name}'.{nearest(name, net.outputs)}")
+    start = perf_counter()
+    result = bx.preview(net, sources, trains=trains)
+    seconds = perf_counter() - start
+    for name in net.outputs:
+        _deliver(name, result[name], sinks.get(name, "-"))
+    _report_dead(result, dead)
+    if stats:
+        typer.echo(stats_table(result.stats.values()), err=True)
+    if sys.stderr.isatty():
+        tuples = sum(result.stats[name].tuples_in for name in net.inputs)
+        typer.echo(f"{tuples:,} tuples in {seconds:.2f} s", err=True)
+
+
+def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise Wrong(f"expected {option} NAME=FILE, got '{text}'.")
+        if name in pairs:
+            raise Wrong(f"{option} names '{name}' twice.")
+        pairs[name] = value
+    return pairs
+
+
+def _deliver(name: str, table: Any, sink: str) -> None:
+    if sink != "-":
+        write_table(table, sink)
+        return
+    shown = Table(title=f"{name}: {table.num_rows:,} tuples", title_justify="left")
+    for column in table.column_names:
+        shown.add_column(column)
+    for row in table.slice(0, _SHOWN).to_pylist():
+        shown.add_row(*(str(value) for value in row.values()))
+    Console().print(shown)
+    if table.num_rows > _SHOWN:
+        typer.echo(f"... and {table.num_rows - _SHOWN:,} more; --sink {name}=FILE has them all")
+
+
+def _report_dead(result: bx.Preview, path: Path | None) -> None:
+    late = sum(box.late for box in result.stats.values())
+    if path is not None:
+        write_table(result.dead, path)
+    if result.dead.num_rows:
+        first = result.dead.slice(0, 1).to_pylist()[0]
+        hint = "" if path else " --dead FILE keeps them."
+        typer.echo(
+            f"{result.dead.num_rows:,} dead letters, first at '{first['source']}': "
+            f"{first['reason']}.{hint}",
+            err=True,
+        )
+    if late:
+        typer.echo(f"{late:,} tuples came too late and were dropped.", err=True)
+
+
+@app.command()
+def boxes() -> None:
+    """List all boxes."""
+    _list({name: (cls.icon, _first_line(cls)) for name, cls in bx.box_types().items()})
+
+
+@app.command()
+def functions() -> None:
+    """List all functions of expressions."""
+    _list({f.signature: ("", f.doc) for f in all_functions()})
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().splitlines()[0]
+
+
+def _list(rows: Mapping[str, tuple[str, str]]) -> None:
+    width = max(map(len, rows))
+    for name, (icon, text) in rows.items():
+        typer.echo(f"{name.ljust(width)}  {icon + ' ' if icon else ''}{text}")
+
+
+@app.command()
+def bench(
+    name: Annotated[str | None, typer.Argument(help="Which one; all without a name.")] = None,
+) -> None:
+    """Measure Boxcars beside its peers; the benchmarks live in bench/ of a checkout."""
+    folder = _checkout() / "bench"
+    found = {path.stem: path for path in sorted(folder.glob("[a-z]*.py"))}
+    if not found:
+        raise BoxcarsError("there are no benchmarks here: run this in a checkout of Boxcars.")
+    if name is not None and name not in found:
+        raise Wrong(f"there is no benchmark '{name}'.{nearest(name, found)}")
+    for stem, path in found.items():
+        if name in (None, stem):
+            typer.echo(f"== {stem}")
+            done = subprocess.run([sys.executable, str(path)], check=False)
+            if done.returncode:
+                raise BoxcarsError(f"benchmark '{stem}' failed.")
+
+
+@app.command(hidden=True)
+def generate(
+    check: Annotated[bool, typer.Option(help="Only say whether they are up to date.")] = False,
+) -> None:
+    """Write what is generated from the code: types of stream methods, tables of the docs."""
+    for path, content in generated(_checkout()).items():
+        if check:
+            if not path.exists() or path.read_text(encoding="utf-8") != content:
+                raise BoxcarsError(f"{path.name} is out of date: run boxcars generate.")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        typer.echo(f"wrote {path.name}")
+
+
+def _checkout() -> Path:
+    return Path(bx.__file__).parent.parent
+
+
+if __name__ == "__main__":
+    main()

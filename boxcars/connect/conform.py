@@ -1,0 +1,127 @@
+"""Bring data of any origin into the schema of an input; what does not fit becomes a dead letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from boxcars.expr import Expr
+from boxcars.model.entities import Input
+from boxcars.model.frozen import Fields
+from boxcars.model.problem import Wrong, nearest
+from boxcars.model.schema import Schema
+from boxcars.model.types import Type
+
+DEAD_LETTERS: Mapping[str, pl.DataType] = {"record": pl.Binary(), "reason": pl.String()}
+_REASON = "__reason"
+
+
+@dataclass(frozen=True)
+class Conformed:
+    """Tuples that fit the input, and the records that do not, with the reason."""
+
+    tuples: pl.DataFrame
+    dead: pl.DataFrame
+
+
+def as_frame(data: Any) -> pl.DataFrame:
+    """A Polars frame from Arrow, Polars, pandas, a dict of columns or a list of rows."""
+    if isinstance(data, pl.DataFrame):
+        return data
+    if isinstance(data, pl.LazyFrame):
+        return data.collect()
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    elif type(data).__module__.split(".")[0] == "pandas":
+        data = pa.Table.from_pandas(data, preserve_index=False)
+    try:
+        if isinstance(data, Mapping):
+            data = pa.table(dict(data))
+        elif isinstance(data, list):
+            data = pa.Table.from_pylist(data)
+        frame = pl.from_arrow(data)
+    except (TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+        first = str(error).splitlines()[0]
+        raise Wrong(
+            f"expected a path, an Arrow table, a Polars or pandas frame, a dict of columns or a "
+            f"list of rows; got a {type(data).__name__} ({first})."
+        ) from None
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def conform(frame: pl.DataFrame, entity: Input) -> Conformed:
+    """Cast the columns to the declared types and set apart the rows that can't be.
+
+    Text is parsed where a number, truth value or timestamp is declared. A row whose text can't
+    be parsed, or whose order attribute is null or not a number, is a dead letter.
+    """
+    reasons: list[pl.Expr] = []
+    columns: list[pl.Expr] = []
+    for name, type_ in entity.fields.items():
+        if name not in frame.columns:
+            raise Wrong(f"the data has no field '{name}'.{nearest(name, frame.columns)}")
+        column, reason = _column(frame, name, type_)
+        columns.append(column)
+        reasons += reason
+    reasons += _order_reasons(entity, dict(zip(entity.fields, columns, strict=True))[entity.ts])
+    if all(column.meta.is_column() for column in columns) and not _any(frame, reasons):
+        return Conformed(frame.select(list(entity.fields)), dead_letters([]))
+    whole = frame.with_columns(pl.coalesce(*reasons).alias(_REASON))
+    good = whole.filter(pl.col(_REASON).is_null()).select(columns)
+    bad = whole.filter(pl.col(_REASON).is_not_null())
+    return Conformed(good, _letters(bad.select(list(entity.fields)), bad[_REASON]))
+
+
+def _any(frame: pl.DataFrame, reasons: Iterable[pl.Expr]) -> bool:
+    found = [frame.select(reason.is_not_null().any()).item() for reason in reasons]
+    return any(found)
+
+
+def _column(frame: pl.DataFrame, name: str, type_: Type) -> tuple[pl.Expr, list[pl.Expr]]:
+    """The column in its declared type, and the reasons why a row of it may not fit."""
+    got = frame.schema[name]
+    column = pl.col(name)
+    if got == type_.dtype:
+        return column, []
+    if got == pl.Null():
+        return column.cast(type_.dtype), []
+    found = Type.of(got)
+    if found is Type.STR and type_ not in (Type.STR, Type.BYTES):
+        text = Schema(Fields({name: Type.STR}), name)
+        parsed = Expr.of(f'cast("{name}" as {type_})').compile(text)
+        failed = pl.when(column.is_not_null() & parsed.is_null())
+        says = pl.format(f"{name}: '{{}}' is not {_article(type_)}", column)
+        return parsed.alias(name), [failed.then(says)]
+    if found is not type_ and not (found is Type.INT and type_ is Type.FLOAT):
+        raise Wrong(f"field '{name}' is {got} in the data, expected {_article(type_)}.")
+    if isinstance(got, pl.Datetime) and got.time_zone:
+        return column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).cast(type_.dtype), []
+    return column.cast(type_.dtype), []
+
+
+def _article(type_: Type) -> str:
+    return f"an {type_}" if type_ is Type.INT else f"a {type_}"
+
+
+def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:
+    null = pl.lit(f"{entity.ts}: the order attribute is null")
+    reasons: list[pl.Expr] = [pl.when(ts.is_null()).then(null)]
+    if entity.fields[entity.ts] is Type.FLOAT:
+        nan = pl.lit(f"{entity.ts}: the order attribute is not a number")
+        reasons.append(pl.when(ts.is_nan()).then(nan))
+    return reasons
+
+
+def _letters(rows: pl.DataFrame, reasons: pl.Series) -> pl.DataFrame:
+    texts = rows.select(pl.struct(pl.all()).struct.json_encode().cast(pl.Binary)).to_series()
+    return pl.DataFrame({"record": texts, "reason": reasons}, schema=dict(DEAD_LETTERS))
+
+
+def dead_letters(rows: list[tuple[bytes, str]]) -> pl.DataFrame:
+    """A table of dead letters."""
+    return pl.DataFrame(rows, schema=dict(DEAD_LETTERS), orient="row")

@@ -1,0 +1,116 @@
+"""What is to be seen of a network, whatever the way to draw it: items and arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from boxcars.model.arc import MAIN, Arc
+from boxcars.model.describe import short
+from boxcars.model.entities import Node
+from boxcars.model.network import Network
+from boxcars.model.superbox import Use
+
+Kind = Literal["input", "output", "stateless", "stateful", "superbox"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """An input, a box or an output: how it looks and what it says."""
+
+    key: str
+    kind: Kind
+    icon: str
+    name: str
+    summary: str
+    tooltip: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An arrow between two items; ``label`` is the output it leaves by, where there are several."""
+
+    source: str
+    target: str
+    label: str
+    tooltip: str
+    keeps: str = ""
+    """The connection point on it, if there is one."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All there is to be seen."""
+
+    name: str
+    items: Mapping[str, Item]
+    arrows: tuple[Arrow, ...]
+
+
+def output_key(name: str) -> str:
+    """The key of an output, which may have the name of a box."""
+    return f"-> {name}"
+
+
+def picture_of(net: Network) -> Picture:
+    """The items and arrows of a network, superboxes closed; it need not be right to be drawn."""
+    schemas = net.check().schemas
+    points = {point.arc: name for name, point in net.connection_points.items()}
+    items: dict[str, Item] = {}
+    for name, entity in net.inputs.items():
+        summary = f"{len(entity.fields)} fields by {entity.ts}"
+        items[name] = Item(name, "input", "▶", name, summary, str(entity.schema))
+    for name, node in net.boxes.items():
+        items[name] = _box(name, node)
+    for name, output in net.outputs.items():
+        summary = "with QoS" if output.qos else "output"
+        items[output_key(name)] = Item(output_key(name), "output", "◀", name, summary, "")
+
+    def arrow(arc: Arc, target: str) -> Arrow:
+        node = net.boxes.get(arc.source)
+        several = arc.port != MAIN or (node is not None and len(node.box.ports) > 1)
+        schema = schemas.get(arc)
+        tooltip = str(schema) if schema else ""
+        return Arrow(arc.source, target, arc.port if several else "", tooltip, points.get(arc, ""))
+
+    arrows = [arrow(arc, name) for name, node in net.boxes.items() for arc in node.inputs]
+    arrows += [arrow(output.source, output_key(name)) for name, output in net.outputs.items()]
+    known = tuple(a for a in arrows if a.source in items)
+    return Picture(net.name, items, known)
+
+
+def _box(name: str, node: Node) -> Item:
+    box = node.box
+    if isinstance(box, Use):
+        says = short(box.plain())
+        return Item(name, "superbox", box.icon, name, box.superbox, says, node.group)
+    kind: Kind = "stateful" if box.stateful else "stateless"
+    plain = box.plain()
+    summary = summarize(plain) or box.type
+    return Item(name, kind, box.icon, name, summary, f"{box.type}: {short(plain)}", node.group)
+
+
+def summarize(plain: Mapping[str, Any]) -> str:
+    """The gist of a box in a few words.
+
+    >>> summarize({"where": ["price < 1", "price < 5"], "else": True})
+    'price < 1 | price < 5 | else'
+    """
+    if "where" in plain:
+        where = plain["where"] if isinstance(plain["where"], list) else [plain["where"]]
+        return " | ".join([*where, *(["else"] if plain.get("else") else [])])
+    parts = []
+    if "window" in plain:
+        parts.append(short(plain["window"]))
+    if "by" in plain:
+        parts.append("by " + ", ".join(plain["by"]))
+    if "fields" in plain and isinstance(plain["fields"], dict) and not parts:
+        parts.append(", ".join(plain["fields"]))
+    rest = {k: v for k, v in plain.items() if k not in ("window", "by", "fields", "options")}
+    if rest and not parts:
+        parts.append(short(rest))
+    elif "format" in plain:
+        parts.insert(0, str(plain["format"]))
+    return ", ".join(parts)

@@ -1,0 +1,148 @@
+"""A picture in the characters of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from boxcars.draw.layers import Layers, find_layers, is_bend, spread
+from boxcars.draw.picture import Item, Picture
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+_LINES = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"
+_HEIGHT = 4
+_WIDEST = 34
+
+
+class _Canvas:
+    """Cells that hold a character, or the directions in which a line leaves them."""
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[int, int], int] = {}
+        self.texts: dict[tuple[int, int], str] = {}
+
+    def across(self, row: int, start: int, end: int) -> None:
+        for column in range(start, end + 1):
+            self._join(row, column, (column > start) * LEFT | (column < end) * RIGHT)
+
+    def down(self, column: int, start: int, end: int) -> None:
+        for row in range(min(start, end), max(start, end) + 1):
+            above, below = row > min(start, end), row < max(start, end)
+            self._join(row, column, above * UP | below * DOWN)
+
+    def _join(self, row: int, column: int, directions: int) -> None:
+        self.lines[row, column] = self.lines.get((row, column), 0) | directions
+
+    def write(self, row: int, column: int, text: str) -> None:
+        for offset, character in enumerate(text):
+            self.texts[row, column + offset] = character
+
+    def __str__(self) -> str:
+        cells = {place: _LINES[mask] for place, mask in self.lines.items()} | self.texts
+        rows = []
+        for row in range(max((place[0] for place in cells), default=-1) + 1):
+            columns = [column for at, column in cells if at == row]
+            rows.append(
+                "".join(cells.get((row, c), " ") for c in range(max(columns, default=-1) + 1))
+            )
+        return "\n".join(line.rstrip() for line in rows) + "\n"
+
+
+def to_text(picture: Picture) -> str:
+    """The picture in box-drawing characters, from left to right.
+
+    Lines leave an item in its upper row and enter it in its lower one, so that no two lines of
+    different arrows ever lie on top of each other.
+    """
+    layers = find_layers(picture)
+    gap = {key: (2 if is_bend(key) else _HEIGHT) for column in layers.columns for key in column}
+    rows = {key: _even(height) for key, height in spread(layers, gap).items()}
+    _settle(layers, rows, gap)
+    canvas = _Canvas()
+    left = 0
+    for number, column in enumerate(layers.columns):
+        width = max((_width(picture.items[k]) for k in column if not is_bend(k)), default=1)
+        for key in column:
+            if is_bend(key):
+                _draw_bend(canvas, rows[key], left, left + width)
+            else:
+                _draw_item(canvas, picture.items[key], rows[key], left, width)
+        lanes = _lanes(layers, number)
+        if lanes:
+            right = left + width + 2 * len(lanes) + 3
+            _draw_links(canvas, layers, rows, lanes, left + width, right)
+            left = right
+    words = legend(picture)
+    return str(canvas) + (f"\n{words}\n" if words else "")
+
+
+def _even(height: float) -> int:
+    return 2 * round(height / 2)
+
+
+def _settle(layers: Layers, rows: dict[str, int], gap: Mapping[str, float]) -> None:
+    """Push down what rounding brought too close."""
+    for column in layers.columns:
+        free = 0
+        for key in column:
+            rows[key] = max(rows[key], free)
+            free = rows[key] + int(gap[key])
+
+
+def _width(item: Item) -> int:
+    return max(len(f"{item.icon} {item.name}"), min(len(item.summary), _WIDEST)) + 4
+
+
+def _draw_item(canvas: _Canvas, item: Item, row: int, left: int, width: int) -> None:
+    corners = "╔═╗║╚═╝" if item.kind == "superbox" else "┌─┐│└─┘"
+    if item.kind in ("input", "output"):
+        corners = "╭─╮│╰─╯"
+    summary = item.summary if len(item.summary) <= _WIDEST else item.summary[: _WIDEST - 1] + "…"
+    canvas.write(row, left, corners[0] + corners[1] * (width - 2) + corners[2])
+    for offset, text in ((1, f"{item.icon} {item.name}"), (2, summary)):
+        canvas.write(row + offset, left, f"{corners[3]} {text.ljust(width - 4)} {corners[3]}")
+    canvas.write(row + 3, left, corners[4] + corners[5] * (width - 2) + corners[6])
+
+
+def _draw_bend(canvas: _Canvas, row: int, left: int, right: int) -> None:
+    canvas.across(row + 2, left, left + 1)
+    canvas.down(left + 1, row + 1, row + 2)
+    canvas.across(row + 1, left + 1, right - 1)
+
+
+def _lanes(layers: Layers, number: int) -> list[str]:
+    """The keys of a column from which lines leave, each with a lane of its own."""
+    sources = dict.fromkeys(source for source, _ in layers.links)
+    return [key for key in layers.columns[number] if key in sources]
+
+
+def _draw_links(
+    canvas: _Canvas,
+    layers: Layers,
+    rows: Mapping[str, int],
+    lanes: list[str],
+    left: int,
+    right: int,
+) -> None:
+    for source, target in layers.links:
+        if source not in lanes:
+            continue
+        lane = left + 1 + 2 * lanes.index(source)
+        leave, enter = rows[source] + 1, rows[target] + 2
+        canvas.across(leave, left, lane)
+        canvas.across(leave, left - 1, left)
+        canvas.down(lane, leave, enter)
+        canvas.across(enter, lane, right - 1)
+        if not is_bend(target):
+            canvas.write(enter, right - 1, "▶")
+
+
+def legend(picture: Picture) -> str:
+    """What the lines can't say: which output an arrow leaves by, and what is kept on it."""
+    lines = []
+    for arrow in picture.arrows:
+        words = [f"by '{arrow.label}'"] if arrow.label else []
+        words += [f"kept as '{arrow.keeps}'"] if arrow.keeps else []
+        if words:
+            target = arrow.target.removeprefix("-> ")
+            lines.append(f"  {arrow.source} -> {target}: {', '.join(words)}")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""What makes a network run."""

@@ -1,0 +1,74 @@
+"""What an input gives, turn by turn: its tuples in order, its frontier, and who came late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import polars as pl
+
+from boxcars.kernels.kernel import Frontier
+from boxcars.model.entities import Input
+from boxcars.model.types import Type
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of an input: tuples that are in order now, tuples that came late, the promise."""
+
+    train: pl.DataFrame
+    late: pl.DataFrame
+    frontier: Frontier
+
+
+def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
+    """Cut the tuples into trains and put each in order, as far as its slack allows.
+
+    A tuple is late if it is more than the slack behind the greatest order value before it. That
+    does not depend on where the cuts are, and neither does the order in which tuples leave.
+    """
+    slack: Any = entity.slack
+    if entity.fields[entity.ts] is Type.TIMESTAMP:
+        slack = timedelta(seconds=entity.slack)
+    waiting = tuples.clear()
+    greatest: Any = None
+    for turn in range(trains):
+        final = turn == trains - 1
+        start, end = (len(tuples) * k // trains for k in (turn, turn + 1))
+        train = tuples[start:end]
+        late = train.clear()
+        if not train[entity.ts].is_sorted() or _behind(train, entity.ts, greatest):
+            train, late = _split_late(train, entity.ts, greatest, slack)
+            train = pl.concat([waiting, train]).sort(entity.ts, maintain_order=True)
+        elif waiting.height:
+            train = pl.concat([waiting, train])
+        if train.height:
+            last: Any = train[entity.ts][-1]
+            greatest = last if greatest is None else max(greatest, last)
+        frontier = Frontier(None if greatest is None else greatest - slack, final)
+        cut = len(train)
+        if not final and frontier.value is not None:
+            cut = int(train[entity.ts].search_sorted(frontier.value, "left"))
+        waiting = train[cut:]
+        yield Turn(train[:cut], late, frontier)
+
+
+def _behind(train: pl.DataFrame, ts: str, greatest: Any) -> bool:
+    return greatest is not None and train.height > 0 and train[ts][0] < greatest
+
+
+def _split_late(
+    train: pl.DataFrame, ts: str, greatest: Any, slack: Any
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The tuples in time and those that are late, by the greatest order value before each."""
+    before = pl.col(ts).cum_max().shift(1)
+    if greatest is not None:
+        before = pl.max_horizontal(before, pl.lit(greatest, dtype=train.schema[ts]))
+    late = (pl.col(ts) < before - slack).fill_null(value=False)
+    marked = train.with_columns(late.alias("__late"))
+    return (
+        marked.filter(~pl.col("__late")).drop("__late"),
+        marked.filter("__late").drop("__late"),
+    )

@@ -1,0 +1,74 @@
+"""A network cut into stages for the runner: pipelines of lazy boxes, and single other boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from boxcars.kernels.kernel import Eager, Lazy, Stateful
+from boxcars.model.arc import MAIN, Arc
+from boxcars.model.box import Box
+from boxcars.model.check import Checked
+from boxcars.model.problem import Wrong
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Boxes that run together: a chain of lazy ones, or one other."""
+
+    names: tuple[str, ...]
+    inputs: tuple[Arc, ...]
+
+    @property
+    def last(self) -> str:
+        """The box whose outputs leave the stage."""
+        return self.names[-1]
+
+
+def find_stages(checked: Checked) -> tuple[Stage, ...]:
+    """Join each lazy box to the one before it where that one feeds nobody else."""
+    net = checked.network
+    readers = _count_readers(checked)
+    stages: dict[str, Stage] = {}
+    for name in checked.order:
+        node = net.boxes[name]
+        _check_kernel(name, node.box)
+        before = stages.get(node.inputs[0].source)
+        fits = (
+            isinstance(node.box, Lazy)
+            and before is not None
+            and before.last == node.inputs[0].source
+            and _continues(net.boxes[before.last].box)
+            and readers[node.inputs[0]] == 1
+        )
+        if fits and before is not None:
+            stage = Stage((*before.names, name), before.inputs)
+            for member in stage.names:
+                stages[member] = stage
+        else:
+            stages[name] = Stage((name,), node.inputs)
+    return tuple(dict.fromkeys(stages[name] for name in checked.order))
+
+
+def _continues(box: Box) -> bool:
+    return isinstance(box, Lazy) and box.ports == (MAIN,)
+
+
+def _count_readers(checked: Checked) -> Mapping[Arc, int]:
+    net = checked.network
+    arcs = [arc for node in net.boxes.values() for arc in node.inputs]
+    arcs += [output.source for output in net.outputs.values()]
+    arcs += [point.arc for point in net.connection_points.values()]
+    readers: dict[Arc, int] = {}
+    for arc in arcs:
+        readers[arc] = readers.get(arc, 0) + 1
+    return readers
+
+
+def _check_kernel(name: str, box: Box) -> None:
+    if not isinstance(box, Lazy | Eager | Stateful):
+        raise Wrong(
+            f"box '{name}': Boxcars {version('boxcars')} can check and draw a {box.type}, "
+            "but not run it yet."
+        )

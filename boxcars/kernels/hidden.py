@@ -1,0 +1,24 @@
+"""Hidden columns: what travels with a tuple but is not a field of it."""
+
+from __future__ import annotations
+
+import polars as pl
+
+POSITION = "__pos"
+"""The place of a tuple in its input. It is the same however the stream is cut into trains."""
+
+HIDDEN_COLUMNS = pl.col("^__.*$")
+"""All hidden columns that a train has, for a select."""
+
+_MULTIPLIER = pl.lit(0xBF58476D1CE4E5B9, dtype=pl.UInt64)
+_FINISHER = pl.lit(0x94D049BB133111EB, dtype=pl.UInt64)
+
+
+def scatter(position: pl.Expr, seed: int) -> pl.Expr:
+    """A number in [0, 1) that looks random but depends on position and seed alone (splitmix64)."""
+    start = (seed * 0x9E3779B97F4A7C15) % 2**64
+    z = position.cast(pl.UInt64) + pl.lit(start, dtype=pl.UInt64)
+    z = (z ^ (z // 2**30)) * _MULTIPLIER
+    z = (z ^ (z // 2**27)) * _FINISHER
+    z = z ^ (z // 2**31)
+    return (z // 2**11).cast(pl.Float64) / 2**53

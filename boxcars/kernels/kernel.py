@@ -1,0 +1,99 @@
+"""The ways a box can run. A kernel is a pure function of its state, its trains and frontiers.
+
+Two kinds have no state: a *lazy* box adds steps to one Polars pipeline, so that a chain of them
+runs as a single query; an *eager* box sees the train itself. A *stateful* box carries a state
+from step to step. The runner in this process and the engine on Spark call the same methods.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+import polars as pl
+
+from boxcars.model.box import Box
+from boxcars.model.schema import Schema
+
+Order = int | float | datetime
+"""A value of an order attribute."""
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The promise that no tuple with a smaller order value will still come on an arc.
+
+    ``value`` None promises nothing yet. ``final`` promises that no tuple at all will come.
+    """
+
+    value: Order | None = None
+    final: bool = False
+
+
+def earliest(frontiers: tuple[Frontier, ...]) -> Frontier:
+    """What several arcs together promise: the least of their promises.
+
+    >>> earliest((Frontier(5), Frontier(3), Frontier(9, final=True)))
+    Frontier(value=3, final=False)
+    """
+    open_ = [f.value for f in frontiers if not f.final]
+    if not open_:
+        values: list[Any] = [f.value for f in frontiers if f.value is not None]
+        return Frontier(max(values, default=None), final=True)
+    known: list[Any] = [value for value in open_ if value is not None]
+    return Frontier(min(known) if len(known) == len(open_) else None)
+
+
+class Lazy(Box):
+    """A stateless box that is part of a Polars pipeline."""
+
+    keeps_rows: ClassVar[bool] = False
+    """Whether exactly one tuple leaves for each that enters, so that nobody needs to count."""
+
+    @abstractmethod
+    def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
+        """Add this box to the pipeline of a train: what leaves each output."""
+
+    def move_frontier(self, frontier: Frontier, schema: Schema) -> Frontier:
+        """The promise behind the box, from the promise before it."""
+        return frontier
+
+
+class Eager(Box):
+    """A stateless box that looks at the train itself."""
+
+    @abstractmethod
+    def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
+        """What leaves each output for a train that enters."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a stateful box did: what leaves it, what it promises, and its new state."""
+
+    trains: Mapping[str, pl.DataFrame]
+    frontier: Frontier
+    state: Any
+
+
+class Stateful(Box):
+    """A box with a state that the runner keeps for it."""
+
+    stateful: ClassVar[bool] = True
+
+    @abstractmethod
+    def start(self, schemas: tuple[Schema, ...]) -> Any:
+        """The state before the first tuple."""
+
+    @abstractmethod
+    def step(
+        self,
+        state: Any,
+        trains: tuple[pl.DataFrame, ...],
+        frontiers: tuple[Frontier, ...],
+        schemas: tuple[Schema, ...],
+    ) -> Step:
+        """Take in a train from each input, as far as the frontiers allow."""

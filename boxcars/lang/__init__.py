@@ -1,0 +1,1 @@
+"""The languages a network can be written in."""

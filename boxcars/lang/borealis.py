@@ -1,0 +1,293 @@
+"""The XML of Borealis and StreamCloud (thesis, chapter 6 and appendix A.1): reading a query file.
+
+What Borealis has no words for gets an attribute or element of ours: the order attribute of an
+input (``ts``), tables, superboxes, connection points and quality of service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from boxcars.lang.xmlparams import any_value, read_params, xml_names
+from boxcars.lang.xmltree import Element, parse
+from boxcars.model.arc import Arc
+from boxcars.model.box import box_types, read_box
+from boxcars.model.plain import Reading, read_network
+from boxcars.model.problem import Location, Problem, Wrong, nearest
+from boxcars.model.problem import Path as Place
+
+TYPES: Mapping[str, str] = {
+    "string": "str",
+    "int": "int",
+    "long": "int",
+    "short": "int",
+    "double": "float",
+    "float": "float",
+    "single": "float",
+    "bool": "bool",
+    "timestamp": "timestamp",
+    "bytes": "bytes",
+}
+_ORDER_NAMES = ("time", "ts", "timestamp")
+
+
+def read(content: str, path: Path) -> Reading:
+    """Read a query file."""
+    reader = _Reader(str(path))
+    root = parse(content, str(path))
+    if root.tag != "borealis":
+        reader.wrong(f"expected <borealis>, got <{root.tag}>.", (), root)
+    plain = reader.network(root, (), {})
+    reading = read_network(plain, reader.source, name=root.get("name") or path.stem)
+    reading.problems[:0] = reader.problems
+    reading.broken |= reader.broken
+    return reading
+
+
+class _Reader:
+    """Makes plain data of the elements, and remembers their lines."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.source: dict[Place, Location] = {}
+        self.problems: list[Problem] = []
+        self.broken: set[str] = set()
+
+    def wrong(self, message: str, place: Place, element: Element) -> None:
+        self.problems.append(Problem(message, place, Location(self.file, element.line)))
+
+    def at(self, place: Place, element: Element) -> Place:
+        self.source[place] = Location(self.file, element.line)
+        return place
+
+    def network(
+        self, root: Element, base: Place, outer: Mapping[str, Mapping[str, str]]
+    ) -> dict[str, Any]:
+        """The plain data of a network or of the body of a superbox."""
+        self.at(base, root)
+        self._known(root, base)
+        schemas = {**outer, **{s.get("name"): self._schema(s, base) for s in root.all("schema")}}
+        supers = {
+            s.get("name"): self._superbox(s, (*base, "superboxes", s.get("name")), schemas)
+            for s in root.all("superbox")
+        }
+        inputs = {
+            i.get("stream"): self._input(i, (*base, "inputs", i.get("stream")), schemas)
+            for i in root.all("input")
+        }
+        boxes = [
+            (box, child.get("name") if child.tag == "query" else "")
+            for child in root.children
+            for box in ([child] if child.tag == "box" else child.all("box"))
+            if child.tag in ("box", "query")
+        ]
+        streams = {name: name for name in inputs}
+        blocks = self._boxes(boxes, base, supers, streams)
+        for name, block in blocks.items():
+            found = [self._stream(s, streams, (*base, "boxes", name)) for s in block["in"]]
+            if None in found:
+                self.broken.add(name)
+            block["in"] = [arc for arc in found if arc]
+        outputs = self._outputs(root, base, schemas, streams)
+        plain: dict[str, Any] = {"superboxes": supers, "inputs": inputs, "boxes": blocks}
+        plain |= {"outputs": outputs, "tables": self._tables(root, base, schemas)}
+        plain["connection_points"] = self._points(root, base, streams)
+        return {key: value for key, value in plain.items() if value}
+
+    def _known(self, root: Element, base: Place) -> None:
+        tags = ["schema", "input", "output", "query", "box", "table", "superbox", "param"]
+        tags.append("connection-point")
+        for child in root.children:
+            if child.tag not in tags:
+                hint = nearest(child.tag, tags)
+                self.wrong(f"unknown element <{child.tag}>.{hint}", base, child)
+
+    def _need(self, element: Element, place: Place, *attributes: str) -> None:
+        for attribute in attributes:
+            if not element.get(attribute):
+                self.wrong(f"<{element.tag}> needs '{attribute}'.", place, element)
+
+    def _schema(self, element: Element, base: Place) -> dict[str, str]:
+        fields = {}
+        self._need(element, base, "name")
+        for field in element.all("field"):
+            self._need(field, base, "name", "type")
+            kind = field.get("type")
+            if kind and kind not in TYPES:
+                hint = nearest(kind, TYPES)
+                what = f"schema '{element.get('name')}', field '{field.get('name')}'"
+                self.wrong(f"{what}: unknown type '{kind}'.{hint}", base, field)
+            fields[field.get("name")] = TYPES.get(kind, "str")
+        return fields
+
+    def _lookup(
+        self, element: Element, place: Place, schemas: Mapping[str, Mapping[str, str]]
+    ) -> Mapping[str, str]:
+        name = element.get("schema")
+        if name not in schemas:
+            hint = nearest(name, schemas)
+            self.wrong(f"there is no schema '{name}'.{hint}", place, element)
+        return schemas.get(name, {})
+
+    def _input(
+        self, element: Element, place: Place, schemas: Mapping[str, Mapping[str, str]]
+    ) -> dict[str, Any]:
+        self._need(element, self.at(place, element), "stream", "schema")
+        fields = self._lookup(element, place, schemas)
+        ts = element.get("ts") or next((f for f in fields if f.lower() in _ORDER_NAMES), "")
+        if not ts and fields:
+            self.wrong('which field orders the tuples? Add ts="field".', place, element)
+        plain: dict[str, Any] = {"ts": ts, "fields": dict(fields)}
+        for key in ("slack", "idle"):
+            if element.get(key):
+                plain[key] = any_value(element[key])
+        return plain
+
+    def _superbox(
+        self, element: Element, place: Place, schemas: Mapping[str, Mapping[str, str]]
+    ) -> dict[str, Any]:
+        params = {
+            p.get("name"): any_value(p["default"]) if "default" in p.attributes else None
+            for p in element.all("param")
+        }
+        return ({"params": params} if params else {}) | self.network(element, place, schemas)
+
+    def _boxes(
+        self,
+        boxes: Iterable[tuple[Element, str]],
+        base: Place,
+        supers: Mapping[str, Any],
+        streams: dict[str, str],
+    ) -> dict[str, dict[str, Any]]:
+        blocks: dict[str, dict[str, Any]] = {}
+        for element, group in boxes:
+            name = element.get("name")
+            place = (*base, "boxes", name)
+            if name in blocks:
+                self.wrong(f"there are two boxes '{name}'.", place, element)
+            self._need(element, self.at(place, element), "name", "type")
+            block, ports = self._box(element, place, supers)
+            if group:
+                block["group"] = group
+            blocks[name] = block
+            self._produce(element, name, ports, streams, place)
+        return blocks
+
+    def _box(
+        self, element: Element, place: Place, supers: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The block of a box, with its streams still by name, and the names of its outputs."""
+        kind = element.get("type")
+        block: dict[str, Any] = {"type": kind, "in": [i.get("stream") for i in element.all("in")]}
+        flat = {p.get("name"): p.get("value") for p in element.all("parameter")}
+        lines = {p.get("name"): p for p in element.all("parameter")}
+        cls = box_types().get(kind)
+        outs = [out for out in element.all("out") if "port" not in out.attributes]
+        if cls is None:
+            block |= {name: any_value(value) for name, value in flat.items()}
+            return block, tuple(supers.get(kind, {}).get("outputs", {}))
+        plain, owners = read_params(cls, flat)
+        for name, parameter in lines.items():
+            if name in owners:
+                self.at((*place, owners[name]), parameter)
+            else:
+                hint = nearest(name, xml_names(cls))
+                self.wrong(f"a {kind} has no parameter '{name}'.{hint}", place, parameter)
+            if not flat[name]:
+                self.wrong(f"parameter '{name}' is empty.", place, parameter)
+        box = read_box(cls, plain, place, [])
+        if box is None:
+            return block | plain, tuple(map(str, range(len(outs))))
+        try:
+            box = box.with_outputs(len(outs))
+        except Wrong as wrong:
+            self.wrong(str(wrong), place, element)
+        return block | box.plain(), box.ports
+
+    def _produce(
+        self,
+        element: Element,
+        name: str,
+        ports: tuple[str, ...],
+        streams: dict[str, str],
+        place: Place,
+    ) -> None:
+        index = 0
+        for out in element.all("out"):
+            port = out.get("port") or (ports[index] if index < len(ports) else str(index))
+            index += "port" not in out.attributes
+            stream = out.get("stream")
+            self._need(out, place, "stream")
+            if stream in streams:
+                message = f"stream '{stream}' comes out of '{streams[stream]}' already."
+                self.wrong(message, place, out)
+            streams[stream] = str(Arc(name, port)) if name else stream
+
+    def _stream(self, stream: str, streams: Mapping[str, str], place: Place) -> str | None:
+        if stream in streams:
+            return streams[stream]
+        if stream.partition(".")[0] in {arc.partition(".")[0] for arc in streams.values()}:
+            return stream
+        message = f"there is no stream '{stream}'.{nearest(stream, streams)}"
+        self.problems.append(Problem(message, place, self.source.get(place)))
+        return None
+
+    def _outputs(
+        self,
+        root: Element,
+        base: Place,
+        schemas: Mapping[str, Mapping[str, str]],
+        streams: Mapping[str, str],
+    ) -> dict[str, Any]:
+        outputs: dict[str, Any] = {}
+        for element in root.all("output"):
+            name = element.get("name") or element.get("stream")
+            place = self.at((*base, "outputs", name), element)
+            self._need(element, place, "stream")
+            arc = self._stream(element.get("stream"), streams, place)
+            if arc is None:
+                continue
+            plain: dict[str, Any] = {"from": arc}
+            if element.get("schema"):
+                plain["fields"] = dict(self._lookup(element, place, schemas))
+            if qos := self._qos(element):
+                plain["qos"] = qos
+            outputs[name] = plain
+        return outputs
+
+    def _qos(self, element: Element) -> dict[str, Any]:
+        plain: dict[str, Any] = {}
+        for graph in element.all("qos"):
+            points = [
+                [any_value(p.get("x")), any_value(p.get("utility"))] for p in graph.all("point")
+            ]
+            plain[graph.get("of")] = points
+            if graph.get("field"):
+                plain["value_field"] = graph["field"]
+        return plain
+
+    def _tables(
+        self, root: Element, base: Place, schemas: Mapping[str, Mapping[str, str]]
+    ) -> dict[str, Any]:
+        tables: dict[str, Any] = {}
+        for element in root.all("table"):
+            place = self.at((*base, "tables", element.get("name")), element)
+            self._need(element, place, "name", "schema")
+            plain: dict[str, Any] = {"fields": dict(self._lookup(element, place, schemas))}
+            if key := [k.get("field") for k in element.all("key")]:
+                plain["key"] = key
+            tables[element.get("name")] = plain
+        return tables
+
+    def _points(self, root: Element, base: Place, streams: Mapping[str, str]) -> dict[str, Any]:
+        points: dict[str, Any] = {}
+        for element in root.all("connection-point"):
+            place = self.at((*base, "connection_points", element.get("name")), element)
+            self._need(element, place, "name", "stream")
+            arc = self._stream(element.get("stream"), streams, place)
+            if arc is not None:
+                kept = {k: any_value(element[k]) for k in ("time", "tuples") if element.get(k)}
+                points[element.get("name")] = {"arc": arc, **kept}
+        return points

@@ -1,0 +1,127 @@
+"""Network files: what a path's ending says about its language; reading, checking, writing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from boxcars.connect.files import replacing
+from boxcars.lang import borealis, borealis_write, python, text
+from boxcars.model.check import Checked, check
+from boxcars.model.network import Network
+from boxcars.model.plain import Reading, network_to_plain, read_network
+from boxcars.model.problem import BoxcarsError, NetworkError, Wrong, nearest
+
+
+@dataclass(frozen=True)
+class Language:
+    """A way to write a network down."""
+
+    name: str
+    read: Callable[[str, Path], Reading]
+    write: Callable[[Network], str]
+
+
+def _read_text(content: str, path: Path) -> Reading:
+    data, source = text.parse(content, str(path))
+    return read_network(data, source, name=path.stem)
+
+
+_YAML = Language("YAML", _read_text, lambda net: text.dump(network_to_plain(net)))
+_JSON = Language(
+    "JSON",
+    _read_text,
+    lambda net: json.dumps(network_to_plain(net), indent=2, ensure_ascii=False) + "\n",
+)
+LANGUAGES: dict[str, Language] = {
+    ".yaml": _YAML,
+    ".yml": _YAML,
+    ".json": _JSON,
+    ".xml": Language("Borealis XML", borealis.read, borealis_write.write),
+    ".py": Language("Python", python.read, python.write),
+}
+
+
+def language_of(path: Path) -> Language:
+    """The language that the name of a file speaks of."""
+    if path.suffix in LANGUAGES:
+        return LANGUAGES[path.suffix]
+    raise Wrong(f"{path}: expected a network file that ends in {', '.join(LANGUAGES)}.")
+
+
+def _named(language: str) -> Language:
+    suffix = f".{language}"
+    if suffix in LANGUAGES and suffix != ".py":
+        return LANGUAGES[suffix]
+    raise Wrong(f"there is no language '{language}'.{nearest(language, ['yaml', 'json', 'xml'])}")
+
+
+def loads(content: str, language: str = "yaml") -> Network:
+    """The network in a text; raises with everything that could not be read."""
+    return _readable(_named(language).read(content, Path(f"text.{language}")))
+
+
+def dumps(net: Network, language: str = "yaml") -> str:
+    """The network as text.
+
+    >>> net = Network("n")
+    >>> _ = net.input("calls", ts="time", fields={"time": "int"})
+    >>> loads(dumps(net, "xml"), "xml") == net
+    True
+    """
+    return _named(language).write(net)
+
+
+def check_text(content: str, language: str = "yaml") -> Checked:
+    """Check a text: what can't be read and what makes no sense, all at once."""
+    return _check(lambda: _named(language).read(content, Path(f"text.{language}")))
+
+
+def read(path: str | Path) -> Reading:
+    """Read a network file as far as it can be read, with everything that is wrong with it."""
+    where = Path(path)
+    language = language_of(where)
+    try:
+        content = where.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BoxcarsError(f"{path}: there is no such file.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BoxcarsError(f"{path}: can't be read: {error}.") from None
+    return language.read(content, where)
+
+
+def load(path: str | Path) -> Network:
+    """The network in a file; raises with everything that could not be read."""
+    return _readable(read(path))
+
+
+def _readable(reading: Reading) -> Network:
+    if reading.problems:
+        raise NetworkError(p.located(reading.network.source) for p in reading.problems)
+    return reading.network
+
+
+def check_file(path: str | Path) -> Checked:
+    """Check a file: what can't be read and what makes no sense, all at once."""
+    return _check(lambda: read(path))
+
+
+def _check(reader: Callable[[], Reading]) -> Checked:
+    try:
+        reading = reader()
+    except NetworkError as error:
+        return Checked(Network("unreadable"), {}, (), error.problems)
+    return check(reading.network, reading.broken, reading.problems)
+
+
+def save(net: Network, path: str | Path) -> None:
+    """Write a network to a file: all of it, or nothing."""
+    where = Path(path)
+    content = language_of(where).write(net)
+    try:
+        with replacing(where) as part:
+            part.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise BoxcarsError(f"{path}: can't be written: {error.strerror or error}.") from None

@@ -1,0 +1,137 @@
+"""YAML and JSON as plain data, with the line of every part.
+
+Plain scalars are read by the rules of YAML 1.2: only ``true`` and ``false`` are truth values, so
+that a parameter called ``on`` and a country called ``NO`` stay what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from boxcars.model.problem import Location, NetworkError, Path, Problem
+
+_INT = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS: dict[str, Any] = {
+    "": None,
+    "~": None,
+    "null": None,
+    "true": True,
+    "false": False,
+    ".inf": float("inf"),
+    "-.inf": float("-inf"),
+    ".nan": float("nan"),
+}
+_MAX_DEPTH = 60
+
+
+def parse(text: str, file: str) -> tuple[Any, dict[Path, Location]]:
+    """The data of a YAML or JSON text, and where each part of it stands."""
+    try:
+        root = yaml.compose(text, Loader=_LOADER)
+    except yaml.YAMLError as error:
+        raise NetworkError([_syntax_problem(error, file)]) from None
+    except RecursionError:
+        raise NetworkError([Problem(f"{file} is nested too deep.")]) from None
+    reader = _Reader(file)
+    reader.source[()] = Location(file, 1)
+    data = {} if root is None else reader.value(root, ())
+    return data, reader.source
+
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _syntax_problem(error: yaml.YAMLError, file: str) -> Problem:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    what = getattr(error, "problem", None) or str(error).splitlines()[0]
+    where = Location(file, mark.line + 1) if mark else None
+    return Problem(f"this is not YAML: {what}.", (), where)
+
+
+class _Reader:
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.source: dict[Path, Location] = {}
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        """The value of a node; its line is noted."""
+        self.source.setdefault(path, self._location(node))
+        if len(path) > _MAX_DEPTH:
+            raise NetworkError([Problem("this is nested too deep.", (), self._location(node))])
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, str(i))) for i, item in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)
+        quoted = node.style in ("'", '"', "|", ">")
+        return _mend(node.value) if quoted else scalar(node.value)
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise NetworkError([Problem("a name must be text.", path, self._location(key))])
+            name = _mend(key.value)
+            if name in found:
+                before = self.source[(*path, name)].line
+                message = f"'{name}' is there twice, first in line {before}."
+                raise NetworkError([Problem(message, path, self._location(key))])
+            self.source[(*path, name)] = self._location(key)
+            found[name] = self.value(value, (*path, name))
+        return found
+
+    def _location(self, node: yaml.Node) -> Location:
+        return Location(self.file, node.start_mark.line + 1)
+
+
+def scalar(text: str) -> Any:
+    """The value of a word that stands without quotes.
+
+    >>> scalar("5"), scalar("0.5"), scalar("true"), scalar("on"), scalar("null")
+    (5, 0.5, True, 'on', None)
+    """
+    if text.lower() in _WORDS and text in (text.lower(), text.title(), text.upper()):
+        return _WORDS[text.lower()]
+    if _INT.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return _mend(text)
+
+
+def _mend(text: str) -> str:
+    """Join the surrogate pairs that JSON writes for characters beyond the basic plane."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Blocks, not braces, so that a diff reads like the change."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent lists too."""
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write everything out."""
+        return True
+
+
+def _represent_str(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    ambiguous = not isinstance(scalar(text), str)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if ambiguous else None)
+
+
+_Dumper.add_representer(str, _represent_str)
+
+
+def dump(plain: dict[str, Any]) -> str:
+    """YAML with one block for each entity, and an empty line between the sections."""
+    parts = [
+        yaml.dump({key: value}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+        for key, value in plain.items()
+    ]
+    return "\n".join(parts)

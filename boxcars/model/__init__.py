@@ -1,0 +1,1 @@
+"""What a network is: plain data, no execution."""

@@ -1,0 +1,251 @@
+"""The check: the schema of every arc, and everything that is wrong with a network.
+
+Needs no data and no Spark. Aurora calls it ``typecheck``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+
+from boxcars.model.arc import LATE, Arc
+from boxcars.model.box import Ports
+from boxcars.model.entities import Input, Node
+from boxcars.model.network import Network
+from boxcars.model.problem import Location, NetworkError, Path, Problem, nearest
+from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
+from boxcars.model.superbox import Flat, flatten
+from boxcars.model.types import ORDER_TYPES, Type
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the check found: the network without superboxes, its schemas, and its problems."""
+
+    network: Network
+    schemas: Mapping[Arc, Schema]
+    order: tuple[str, ...]
+    """The boxes such that each comes behind all that it reads."""
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def or_raise(self) -> Checked:
+        """Itself, if nothing is wrong."""
+        if self.problems:
+            raise NetworkError(self.problems)
+        return self
+
+    def inputs_of(self, name: str) -> tuple[Schema, ...]:
+        """The schemas of what a box reads."""
+        return tuple(self.schemas[arc] for arc in self.network.boxes[name].inputs)
+
+
+def check(net: Network, broken: Iterable[str] = (), known: Iterable[Problem] = ()) -> Checked:
+    """Check a network; ``broken`` and ``known`` are what reading its file complained of."""
+    gone = set(broken)
+    flat = flatten(net, gone)
+    noted = list(known)
+    checker = _Checker(flat, gone, {p.path[0] for p in noted if p.path})
+    order = checker.run()
+    problems = [*noted, *flat.problems, *checker.problems]
+    located = dict.fromkeys(problem.located(net.source) for problem in problems)
+    return Checked(flat.network, checker.schemas, order, _by_line(located))
+
+
+def _by_line(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    def line(problem: Problem) -> tuple[str, int]:
+        where: Location | None = problem.location
+        return (where.file, where.line) if where else ("", 0)
+
+    return tuple(sorted(problems, key=line))
+
+
+class _Checker:
+    def __init__(self, flat: Flat, broken: set[str], noted: set[str]) -> None:
+        self.flat = flat
+        self.net = flat.network
+        self.broken = broken
+        self.noted = noted
+        self.schemas: dict[Arc, Schema] = {}
+        self.problems: list[Problem] = []
+
+    def run(self) -> tuple[str, ...]:
+        """Check everything, in the order of the arrows."""
+        for name, entity in self.net.inputs.items():
+            self._input(name, entity)
+        self._tables()
+        order = self._order()
+        for name in order:
+            self._box(name, self.net.boxes[name])
+        self._superbox_inputs()
+        self._outputs()
+        self._points()
+        return order
+
+    def _wrong(self, message: str, path: Path) -> None:
+        self.problems.append(Problem(message, path))
+
+    def _path(self, box: str) -> Path:
+        return self.flat.origins.get(box, ("boxes", box))
+
+    def _input(self, name: str, entity: Input) -> None:
+        path = ("inputs", name)
+        self._names(entity.fields, (*path, "fields"))
+        if entity.ts not in entity.fields:
+            hint = nearest(entity.ts, entity.fields)
+            self._wrong(f"the order attribute '{entity.ts}' is not a field.{hint}", (*path, "ts"))
+        elif entity.fields[entity.ts] not in ORDER_TYPES:
+            self._wrong(
+                f"the order attribute '{entity.ts}' is a {entity.fields[entity.ts]}; "
+                "expected an int, float or timestamp.",
+                (*path, "ts"),
+            )
+        if entity.slack < 0:
+            self._wrong(f"slack can't be negative, got {entity.slack}.", (*path, "slack"))
+        if entity.idle is not None and entity.idle <= 0:
+            self._wrong(f"idle needs seconds above 0, got {entity.idle}.", (*path, "idle"))
+        self.schemas[Arc(name)] = entity.schema
+        self.schemas[Arc(name, LATE)] = replace(entity.schema, ordered=False)
+
+    def _names(self, fields: Mapping[str, Type], path: Path) -> None:
+        if not fields:
+            self._wrong("expected at least one field.", path)
+        for field in fields:
+            if field.startswith(HIDDEN):
+                self._wrong(f"names that start with {HIDDEN} belong to Boxcars.", (*path, field))
+
+    def _tables(self) -> None:
+        for name, table in self.net.tables.items():
+            self._names(table.fields, ("tables", name, "fields"))
+            for key in table.key:
+                if key not in table.fields:
+                    hint = nearest(key, table.fields)
+                    self._wrong(f"unknown field '{key}'.{hint}", ("tables", name, "key"))
+
+    def _order(self) -> tuple[str, ...]:
+        boxes = self.net.boxes
+        graph = {name: {arc.source for arc in node.inputs} for name, node in boxes.items()}
+        try:
+            return tuple(name for name in TopologicalSorter(graph).static_order() if name in boxes)
+        except CycleError as error:
+            loop: list[str] = error.args[1]
+            start = min(range(len(loop) - 1), key=lambda i: list(boxes).index(loop[i]))
+            round_ = [*loop[start:-1], *loop[: start + 1]]
+            self._wrong(
+                f"the boxes form a loop: {' -> '.join(round_)}. A network has no loops.",
+                self._path(round_[0]),
+            )
+            return self._rest(set(loop))
+
+    def _rest(self, loop: set[str]) -> tuple[str, ...]:
+        """An order of the boxes that no loop stands in the way of."""
+        done: dict[str, None] = {}
+        for name in loop:
+            self.broken.add(name)
+        waiting = [name for name in self.net.boxes if name not in loop]
+        while ready := [
+            name
+            for name in waiting
+            if all(
+                arc.source in done or arc.source in loop or arc.source not in self.net.boxes
+                for arc in self.net.boxes[name].inputs
+            )
+        ]:
+            done |= dict.fromkeys(ready)
+            waiting = [name for name in waiting if name not in done]
+        self.broken |= set(waiting)
+        return tuple(done)
+
+    def _box(self, name: str, node: Node) -> None:
+        path = self._path(name)
+        self._arity(node, path)
+        ports = Ports(tuple(self._arc(arc, (*path, "in")) for arc in node.inputs))
+        outputs = node.box.outputs(ports)
+        for problem in ports.problems:
+            self._wrong(problem.message, (*path, *problem.path))
+        for port, schema in outputs.items():
+            self.schemas[Arc(name, port)] = schema
+
+    def _arity(self, node: Node, path: Path) -> None:
+        least, most = node.box.arity
+        got = len(node.inputs)
+        if got < least or (most is not None and got > most):
+            wanted = (
+                f"exactly {least}"
+                if least == most
+                else f"at least {least}"
+                if most is None
+                else f"{least} to {most}"
+            )
+            noun = "input" if wanted.endswith(" 1") else "inputs"
+            self._wrong(f"a {node.box.type} has {wanted} {noun}, got {got}.", (*path, "in"))
+
+    def _arc(self, arc: Arc, path: Path) -> Schema:
+        """The schema of an arc that somebody reads; a dangling one is a problem of the reader."""
+        if arc in self.schemas:
+            return self.schemas[arc]
+        flat = self.flat
+        if arc.source in self.broken or arc.source in flat.failed:
+            return UNKNOWN_SCHEMA
+        ports = flat.uses.get(arc.source) or [
+            a.port for a in self.schemas if a.source == arc.source
+        ]
+        if ports:
+            hint = nearest(arc.port, ports)
+            self._wrong(f"'{arc.source}' has no output '{arc.port}'.{hint}", path)
+        elif arc.source not in self.net.boxes:
+            hint = nearest(arc.source, [*self.net.inputs, *self.net.boxes, *flat.uses])
+            self._wrong(f"there is no input or box '{arc.source}'.{hint}", path)
+        return UNKNOWN_SCHEMA
+
+    def _superbox_inputs(self) -> None:
+        for want in self.flat.wants:
+            schema = self._arc(want.arc, want.path)
+            differences = _compare(schema.fields, want.input.fields) if schema.known else []
+            for difference in differences:
+                self._wrong(f"superbox input '{want.port}': {difference}", want.path)
+
+    def _outputs(self) -> None:
+        if not self.net.outputs and "outputs" not in self.noted:
+            self._wrong("a network needs at least one output.", ("outputs",))
+        for name, output in self.net.outputs.items():
+            path = ("outputs", name)
+            schema = self._arc(output.source, (*path, "from"))
+            if output.fields is not None and schema.known:
+                extra = set(schema.fields) - set(output.fields)
+                for difference in _compare(schema.fields, output.fields):
+                    self._wrong(difference, (*path, "fields"))
+                for field in sorted(extra):
+                    self._wrong(
+                        f"'{output.source}' also gives '{field}', which is not declared.",
+                        (*path, "fields"),
+                    )
+            if output.qos is not None:
+                for where, message in output.qos.problems(schema.fields):
+                    self._wrong(message, (*path, "qos", where))
+
+    def _points(self) -> None:
+        for name, point in self.net.connection_points.items():
+            path = ("connection_points", name)
+            self._arc(point.arc, (*path, "arc"))
+            given = [key for key in ("time", "tuples") if getattr(point, key) is not None]
+            if len(given) != 1:
+                self._wrong("say how much history is kept: either time or tuples.", path)
+            elif getattr(point, given[0]) <= 0:
+                self._wrong("expected a number above 0.", (*path, given[0]))
+
+
+def _compare(got: Mapping[str, Type], expected: Mapping[str, Type]) -> list[str]:
+    """How the fields that come differ from the fields that are expected."""
+    sentences = []
+    for name, type_ in expected.items():
+        if name not in got:
+            sentences.append(f"expected a field '{name}', which does not come.{nearest(name, got)}")
+        elif not type_.accepts(got[name]):
+            sentences.append(f"expected '{name}' to be a {type_}, got a {got[name]}.")
+    return sentences

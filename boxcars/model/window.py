@@ -1,0 +1,164 @@
+"""Windows: which tuples a stateful box looks at together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self, get_args
+
+from boxcars.model.problem import Wrong, nearest
+from boxcars.model.schema import Schema
+from boxcars.model.types import Type
+
+Number = int | float
+By = Literal["time", "tuples", "value", "landmark"]
+Emit = Literal["close", "change", "every"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window by time, by tuples, by the value of a field, or from a landmark on.
+
+    Sizes are in units of the order attribute (seconds for a timestamp), tuples, or units of
+    ``field``. Without ``advance`` windows tumble: each starts where the last one ended.
+
+    >>> Window("time", size=3600, advance=600).plain()
+    {'time': 3600, 'advance': 600}
+    """
+
+    by: By
+    size: Number = 0
+    advance: Number | None = None
+    field: str | None = None
+    timeout: Number | None = None
+    slack: Number = 0
+    emit: Emit = "close"
+    every: Number | None = None
+    origin: Number = 0
+    flush: bool = False
+
+    @property
+    def step(self) -> Number:
+        """How far the window moves."""
+        return self.size if self.advance is None else self.advance
+
+    def plain(self) -> dict[str, object]:
+        """The window as it stands in a network file."""
+        plain: dict[str, object] = {}
+        if self.by == "landmark":
+            plain["landmark"] = True
+        elif self.by == "value":
+            plain |= {"value": self.field, "size": self.size}
+        else:
+            plain[self.by] = self.size
+        for name in ("advance", "timeout", "slack", "origin", "flush"):
+            if getattr(self, name) != _DEFAULTS[name]:
+                plain[name] = getattr(self, name)
+        if self.emit != "close":
+            plain["emit"] = {"every": self.every} if self.emit == "every" else self.emit
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: object) -> Self:
+        """Read what :meth:`plain` writes."""
+        if not isinstance(plain, Mapping):
+            raise Wrong(f"expected a window such as {{time: 60, advance: 10}}, got {plain!r}.")
+        kinds = [key for key in get_args(By) if key in plain]
+        if len(kinds) != 1:
+            got = " and ".join(kinds) if kinds else ", ".join(plain) or "nothing"
+            raise Wrong(f"a window has exactly one of time, tuples, value and landmark; got {got}.")
+        by = kinds[0]
+        known = {by, "advance", "timeout", "slack", "origin", "flush", "emit"}
+        known |= {"size"} if by == "value" else set()
+        for key in plain:
+            if key not in known:
+                raise Wrong(f"a {by} window has no '{key}'.{nearest(key, known)}")
+        given: dict[str, Any] = {key: plain[key] for key in plain if key not in (by, "emit")}
+        if by == "value":
+            given["field"] = plain[by]
+        elif by != "landmark":
+            given["size"] = plain[by]
+        return cls(by, **given, **_read_emit(plain.get("emit", "close")))
+
+    def problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
+        """What makes no sense about the window over tuples like these: (parameter, sentence)."""
+        for name in ("size", "advance", "timeout", "slack", "every", "origin"):
+            number = getattr(self, name)
+            if number is not None and (isinstance(number, bool) or not isinstance(number, Number)):
+                yield name, f"expected a number, got {number!r}."
+                return
+        yield from self._size_problems(schema)
+        yield from self._emit_problems()
+        if self.by == "value":
+            yield from self._field_problems(schema)
+
+    def _size_problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
+        if self.by != "landmark" and self.size <= 0:
+            yield "size", f"a window needs a size above 0, got {self.size}."
+        if self.step < 0:
+            yield "advance", f"a window can't move backwards, got {self.advance}."
+        if self.slack < 0 or (self.timeout is not None and self.timeout < 0):
+            yield "slack" if self.slack < 0 else "timeout", "expected 0 or more."
+        whole = self.by == "tuples" or (
+            self.by == "time" and schema.known and schema.fields.get(schema.ts) is Type.INT
+        )
+        if whole and any(number != int(number) for number in (self.size, self.step)):
+            unit = "tuples" if self.by == "tuples" else f"the int '{schema.ts}'"
+            yield "size", f"size and advance count {unit}, so they must be whole numbers."
+
+    def _emit_problems(self) -> Iterator[tuple[str, str]]:
+        if self.emit == "every" and (self.every is None or self.every <= 0):
+            yield "emit", f"expected emit: {{every: n}} with n above 0, got {self.every}."
+        if self.by == "landmark" and self.emit == "close" and not self.flush:
+            yield (
+                "emit",
+                "a landmark window never closes: set emit to change or {every: n}, or flush: true.",
+            )
+
+    def _field_problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
+        if not schema.known:
+            return
+        if not self.field or self.field not in schema:
+            yield "value", f"unknown field '{self.field}'.{nearest(str(self.field), schema.fields)}"
+        elif not schema[self.field].numeric and schema[self.field] is not Type.TIMESTAMP:
+            kind = schema[self.field]
+            yield "value", f"a window needs a number or timestamp, '{self.field}' is a {kind}."
+
+
+_DEFAULTS = {field.name: field.default for field in fields(Window)}
+
+
+def _read_emit(plain: object) -> dict[str, Any]:
+    if isinstance(plain, Mapping) and set(plain) == {"every"}:
+        return {"emit": "every", "every": plain["every"]}
+    if plain in ("close", "change"):
+        return {"emit": plain}
+    raise Wrong(f"emit is close, change or {{every: n}}; got {plain!r}.")
+
+
+def time(size: Number, advance: Number | None = None, **more: Any) -> Window:
+    """A window over ``size`` units of the order attribute, moved by ``advance``.
+
+    >>> time(3600, advance=600).step
+    600
+    """
+    return _make("time", size=size, advance=advance, **more)
+
+
+def tuples(size: Number, advance: Number | None = None, **more: Any) -> Window:
+    """A window over the last ``size`` tuples, moved by ``advance`` tuples."""
+    return _make("tuples", size=size, advance=advance, **more)
+
+
+def value(field: str, size: Number, advance: Number | None = None, **more: Any) -> Window:
+    """A window over ``size`` units of the value of ``field``."""
+    return _make("value", size=size, advance=advance, field=field, **more)
+
+
+def landmark(**more: Any) -> Window:
+    """A window that keeps growing from the first tuple on."""
+    return _make("landmark", **more)
+
+
+def _make(by: By, emit: object = "close", **given: Any) -> Window:
+    return Window(by, **given, **_read_emit(emit))

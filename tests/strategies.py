@@ -1,0 +1,170 @@
+"""Random networks for hypothesis: every box, every kind of entity, odd names, Unicode."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+import boxcars as bx
+from boxcars.model.stream import Stream
+
+LETTERS = "abcxyzäßλЖ"
+names = st.text(LETTERS, min_size=1, max_size=4).flatmap(
+    lambda head: st.text(LETTERS + "0123456789_-", max_size=5).map(lambda tail: head + tail)
+)
+field_names = st.one_of(
+    st.sampled_from(["price", "who", "no", "on", "x", "null", "true", "name", "keep"]),
+    names,
+    st.just("two words"),
+    st.just('a "quoted" name'),
+)
+types = st.sampled_from(["str", "int", "float", "bool", "timestamp", "bytes"])
+numbers = st.one_of(st.integers(1, 1000), st.floats(0.5, 1000, width=32))
+strings = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8)
+
+
+def quoted(field: str) -> str:
+    return '"' + field.replace('"', '""') + '"'
+
+
+@st.composite
+def schemas(draw: Any) -> dict[str, str]:
+    fields = draw(st.dictionaries(field_names, types, max_size=4))
+    return {"t": "int", **{name: type_ for name, type_ in fields.items() if name != "t"}}
+
+
+@st.composite
+def values(draw: Any, fields: dict[str, str]) -> str:
+    """An expression over the fields, of any type that the box in question may take."""
+    field = draw(st.sampled_from(list(fields)))
+    text = draw(strings).replace("'", "''")
+    return draw(
+        st.sampled_from(
+            [quoted(field), "t + 1", "t * 2.5", f"'{text}'", "case when t > 3 then 1 else 2 end"]
+        )
+    )
+
+
+@st.composite
+def predicates(draw: Any, fields: dict[str, str]) -> str:
+    field = draw(st.sampled_from(list(fields)))
+    number = draw(st.integers(-5, 5))
+    return draw(
+        st.sampled_from([f"t > {number}", f"{quoted(field)} is null", f"t % 3 = 1 or t < {number}"])
+    )
+
+
+class _Drawing:
+    """A network under way: its streams and their fields."""
+
+    def __init__(self, draw: Any, net: bx.Network) -> None:
+        self.draw = draw
+        self.net = net
+        self.streams: list[tuple[Stream, dict[str, str]]] = []
+        self.taken: set[str] = set()
+
+    def name(self) -> str:
+        name = self.draw(names.filter(lambda n: n not in self.taken))
+        self.taken.add(name)
+        return str(name)
+
+    def pick(self) -> tuple[Stream, dict[str, str]]:
+        return self.draw(st.sampled_from(self.streams))  # type: ignore[no-any-return]
+
+    def keep(self, stream: Stream, fields: dict[str, str]) -> None:
+        if self.draw(st.integers(0, 4)) == 0:
+            stream = stream.in_group(self.draw(names))
+        self.streams += [(port, fields) for port in stream]
+
+    def filter(self) -> None:
+        stream, fields = self.pick()
+        where = self.draw(st.lists(predicates(fields), min_size=1, max_size=3))
+        drawn = stream.filter(*where, otherwise=self.draw(st.booleans())).named(self.name())
+        self.keep(drawn, fields)
+
+    def map(self) -> None:
+        stream, fields = self.pick()
+        more = self.draw(st.dictionaries(field_names.filter(lambda n: n != "t"), values(fields)))
+        keep = self.draw(st.booleans())
+        drawn = stream.map({"t": "t", **more}, keep=keep).named(self.name())
+        checked = self.net.check()
+        schema = checked.schemas[drawn.arc]
+        self.keep(drawn, {n: type_.value for n, type_ in schema.fields.items()})
+
+    def union(self) -> None:
+        stream, fields = self.pick()
+        others = [other for other, more in self.streams if more == fields]
+        chosen = self.draw(st.lists(st.sampled_from(others), min_size=1, max_size=3))
+        self.keep(stream.union(*chosen).named(self.name()), fields)
+
+    def drop(self) -> None:
+        stream, fields = self.pick()
+        rate = self.draw(st.floats(0, 0.99))
+        drawn = stream.drop(rate=rate, seed=self.draw(st.integers(0, 2**40))).named(self.name())
+        self.keep(drawn, fields)
+
+    def convert(self) -> None:
+        stream, fields = self.pick()
+        packed = stream.encode(format="jsonl").named(self.name())
+        inside = {f"in_{name}": type_ for name, type_ in fields.items()}
+        unpacked = packed.decode(format="jsonl", fields=inside).named(self.name())
+        self.keep(unpacked, {"t": "int", **inside})
+        self.streams.append((unpacked.dead, {"t": "int", "record": "bytes", "reason": "str"}))
+
+    def aggregate(self) -> None:
+        stream, fields = self.pick()
+        size, advance = self.draw(st.integers(1, 99)), self.draw(st.integers(0, 99))
+        window = self.draw(
+            st.sampled_from(
+                [
+                    bx.time(size, advance),
+                    bx.tuples(size, slack=3, timeout=2.5),
+                    bx.value("t", size, advance, emit="change"),
+                    bx.landmark(emit={"every": size}, flush=True),
+                ]
+            )
+        )
+        by = [name for name in fields if name != "t"][: self.draw(st.integers(0, 3))]
+        drawn = stream.aggregate(window, by=by, fields={"_n": "count()", "_m": "last(t)"})
+        groups = {name: fields[name] for name in by}
+        self.keep(drawn.named(self.name()), {**groups, "t": "int", "_n": "int", "_m": "int"})
+
+    def join(self) -> None:
+        (left, ours), (right, theirs) = self.pick(), self.pick()
+        drawn = left.join(right, on="left.t = right.t", window=bx.time(self.draw(st.integers(1, 99))))
+        fields = {"t": "int", **{f"left_{n}": t for n, t in ours.items()}}
+        self.keep(drawn.named(self.name()), {**fields, **{f"right_{n}": t for n, t in theirs.items()}})
+
+    def use(self) -> None:
+        stream, _ = self.pick()
+        superbox = f"super{len(self.net.superboxes)}"
+        body = bx.Network(superbox)
+        feed = body.input("feed", ts="t", fields={"t": "int"})
+        high, low = feed.filter("t > $limit", otherwise=True).named("cut")
+        body.output("high", high)
+        body.output("low", low.drop(rate="$rate", seed=1).named("less"))  # type: ignore[arg-type]
+        self.net.superbox(body, limit=self.draw(st.integers(-5, 5)), rate=None)
+        rate = self.draw(st.floats(0, 0.9))
+        self.keep(stream.use(superbox, rate=rate).named(self.name()), {"t": "int"})
+
+
+@st.composite
+def networks(draw: Any, boxes: int = 6, only: tuple[str, ...] = ()) -> bx.Network:
+    """A network that is right, of boxes of these kinds (all kinds if none are named)."""
+    drawing = _Drawing(draw, bx.Network(draw(names)))
+    net = drawing.net
+    for _ in range(draw(st.integers(1, 2))):
+        fields, name = draw(schemas()), drawing.name()
+        slack = draw(st.sampled_from([0, 3, 2.5]))
+        drawing.streams.append((net.input(name, ts="t", fields=fields, slack=slack), fields))
+    kinds = only or ("filter", "map", "union", "drop", "convert", "aggregate", "join", "use")
+    for kind in draw(st.lists(st.sampled_from(kinds), max_size=boxes)):
+        step: Callable[[], None] = getattr(drawing, kind)
+        step()
+    for stream, _ in draw(st.lists(st.sampled_from(drawing.streams), min_size=1, max_size=3)):
+        qos = draw(st.sampled_from([None, {"latency": [[0, 1], [2.5, 0]], "loss": [[0, 0], [1, 1]]}]))
+        net.output(drawing.name(), stream, qos=qos)
+    if not only and draw(st.booleans()):
+        net.table(drawing.name(), fields={"k": "str", "v": "int"}, key="k")
+        drawing.pick()[0].connection_point(drawing.name(), tuples=draw(st.integers(1, 9)))
+    return net
