@@ -131,9 +131,13 @@ class _Drawing:
 
     def join(self) -> None:
         (left, ours), (right, theirs) = self.pick(), self.pick()
-        drawn = left.join(right, on="left.t = right.t", window=bx.time(self.draw(st.integers(1, 99))))
+        drawn = left.join(
+            right, on="left.t = right.t", window=bx.time(self.draw(st.integers(1, 99)))
+        )
         fields = {"t": "int", **{f"left_{n}": t for n, t in ours.items()}}
-        self.keep(drawn.named(self.name()), {**fields, **{f"right_{n}": t for n, t in theirs.items()}})
+        self.keep(
+            drawn.named(self.name()), {**fields, **{f"right_{n}": t for n, t in theirs.items()}}
+        )
 
     def use(self) -> None:
         stream, _ = self.pick()
@@ -162,7 +166,9 @@ def networks(draw: Any, boxes: int = 6, only: tuple[str, ...] = ()) -> bx.Networ
         step: Callable[[], None] = getattr(drawing, kind)
         step()
     for stream, _ in draw(st.lists(st.sampled_from(drawing.streams), min_size=1, max_size=3)):
-        qos = draw(st.sampled_from([None, {"latency": [[0, 1], [2.5, 0]], "loss": [[0, 0], [1, 1]]}]))
+        qos = draw(
+            st.sampled_from([None, {"latency": [[0, 1], [2.5, 0]], "loss": [[0, 0], [1, 1]]}])
+        )
         net.output(drawing.name(), stream, qos=qos)
     if not only and draw(st.booleans()):
         net.table(drawing.name(), fields={"k": "str", "v": "int"}, key="k")

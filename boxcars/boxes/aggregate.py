@@ -10,7 +10,7 @@ from boxcars.expr import Expr, call
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Box, Ports, param
 from boxcars.model.frozen import Fields
-from boxcars.model.problem import nearest
+from boxcars.model.problem import Wrong, a, nearest
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
@@ -97,7 +97,11 @@ class Aggregate(Box, type="aggregate", icon="Σ"):
         return {MAIN: Schema(fields, schema.ts, ordered), LATE: replace(schema, ordered=False)}
 
     def _function(self, expr: Expr, inputs: Ports, name: str) -> Type:
-        found = call(expr)
+        try:
+            found = call(expr)
+        except Wrong as wrong:
+            inputs.wrong(str(wrong), "fields", name)
+            return Type.UNKNOWN
         known = [*FUNCTIONS, *SYNONYMS]
         if found is None or SYNONYMS.get(found[0], found[0]) not in FUNCTIONS:
             hint = nearest(found[0], known) if found else " Write for example sum(price)."
@@ -122,6 +126,6 @@ class Aggregate(Box, type="aggregate", icon="Σ"):
         if function in _SAME:
             return got[0]
         if not got[0].numeric:
-            inputs.wrong(f"{function} needs a number, got a {got[0]}.", "fields", name)
+            inputs.wrong(f"{function} needs a number, got {a(got[0])}.", "fields", name)
             return Type.UNKNOWN
         return got[0] if function in _NUMBER else Type.FLOAT

@@ -13,7 +13,7 @@ from boxcars.kernels.kernel import Eager
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
-from boxcars.model.problem import BoxcarsError, Wrong
+from boxcars.model.problem import BoxcarsError, Wrong, a
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 
@@ -68,7 +68,7 @@ class Apply(Eager, type="apply", icon="λ"):
             return {MAIN: inputs[0]}
         ts = inputs[0].ts
         if self.fields.get(ts) is not inputs[0][ts]:
-            inputs.wrong(f"the order attribute '{ts}' must stay a {inputs[0][ts]}.", "fields")
+            inputs.wrong(f"the order attribute '{ts}' must stay {a(inputs[0][ts])}.", "fields")
         return {MAIN: inputs[0].with_fields(self.fields)}
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:

@@ -13,7 +13,7 @@ from boxcars.kernels.kernel import Eager
 from boxcars.model.arc import DEAD, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
-from boxcars.model.problem import Wrong
+from boxcars.model.problem import Wrong, a
 from boxcars.model.schema import HIDDEN, Schema
 from boxcars.model.types import Type
 
@@ -50,7 +50,7 @@ class Decode(Eager, type="decode", icon="⇥"):
         """The order attribute, then the fields of a record."""
         schema = inputs[0]
         if not Type.BYTES.accepts(got := inputs.field(self.field, "field")):
-            inputs.wrong(f"expected bytes, '{self.field}' is a {got}.", "field")
+            inputs.wrong(f"expected bytes, '{self.field}' is {a(got)}.", "field")
         try:
             make_format(self.format, self.fields, self.options)
         except Wrong as wrong:

@@ -10,6 +10,7 @@ from boxcars.expr import Expr
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Box, Ports, param
 from boxcars.model.frozen import Fields
+from boxcars.model.problem import a
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
@@ -53,11 +54,11 @@ class Join(Box, type="join", icon="⋈"):
         both = pair(left, right)
         got = inputs.type(self.on, "on", schema=both)
         if not Type.BOOL.accepts(got):
-            inputs.wrong(f"expected a bool, got a {got}.", "on")
+            inputs.wrong(f"expected a bool, got {a(got)}.", "on")
         if not left[left.ts].accepts(right[right.ts]):
             inputs.wrong(
-                f"the order attributes differ: '{left.ts}' is a {left[left.ts]}, "
-                f"'{right.ts}' is a {right[right.ts]}.",
+                f"the order attributes differ: '{left.ts}' is {a(left[left.ts])}, "
+                f"'{right.ts}' is {a(right[right.ts])}.",
                 "in",
             )
         for i, schema in enumerate((left, right)):

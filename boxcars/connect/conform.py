@@ -12,7 +12,7 @@ import pyarrow as pa
 from boxcars.expr import Expr
 from boxcars.model.entities import Input
 from boxcars.model.frozen import Fields
-from boxcars.model.problem import Wrong, nearest
+from boxcars.model.problem import Wrong, a, nearest
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 
@@ -95,17 +95,13 @@ def _column(frame: pl.DataFrame, name: str, type_: Type) -> tuple[pl.Expr, list[
         text = Schema(Fields({name: Type.STR}), name)
         parsed = Expr.of(f'cast("{name}" as {type_})').compile(text)
         failed = pl.when(column.is_not_null() & parsed.is_null())
-        says = pl.format(f"{name}: '{{}}' is not {_article(type_)}", column)
+        says = pl.format(f"{name}: '{{}}' is not {a(type_)}", column)
         return parsed.alias(name), [failed.then(says)]
     if found is not type_ and not (found is Type.INT and type_ is Type.FLOAT):
-        raise Wrong(f"field '{name}' is {got} in the data, expected {_article(type_)}.")
+        raise Wrong(f"field '{name}' is {got} in the data, expected {a(type_)}.")
     if isinstance(got, pl.Datetime) and got.time_zone:
         return column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).cast(type_.dtype), []
     return column.cast(type_.dtype), []
-
-
-def _article(type_: Type) -> str:
-    return f"an {type_}" if type_ is Type.INT else f"a {type_}"
 
 
 def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:

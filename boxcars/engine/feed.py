@@ -13,6 +13,8 @@ from boxcars.kernels.kernel import Frontier
 from boxcars.model.entities import Input
 from boxcars.model.types import Type
 
+_LEAST = -(2**63)
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -29,9 +31,7 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
     A tuple is late if it is more than the slack behind the greatest order value before it. That
     does not depend on where the cuts are, and neither does the order in which tuples leave.
     """
-    slack: Any = entity.slack
-    if entity.fields[entity.ts] is Type.TIMESTAMP:
-        slack = timedelta(seconds=entity.slack)
+    slack = _slack(entity)
     waiting = tuples.clear()
     greatest: Any = None
     for turn in range(trains):
@@ -47,12 +47,23 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
         if train.height:
             last: Any = train[entity.ts][-1]
             greatest = last if greatest is None else max(greatest, last)
-        frontier = Frontier(None if greatest is None else greatest - slack, final)
+        frontier = Frontier(None if greatest is None else _minus(greatest, slack), final)
         cut = len(train)
         if not final and frontier.value is not None:
             cut = int(train[entity.ts].search_sorted(frontier.value, "left"))
         waiting = train[cut:]
         yield Turn(train[:cut], late, frontier)
+
+
+def _slack(entity: Input) -> Any:
+    """The slack as something to subtract from an order value."""
+    if entity.fields[entity.ts] is Type.TIMESTAMP:
+        return timedelta(seconds=entity.slack)
+    return int(entity.slack) if entity.fields[entity.ts] is Type.INT else float(entity.slack)
+
+
+def _minus(greatest: Any, slack: Any) -> Any:
+    return max(greatest - slack, _LEAST) if isinstance(greatest, int) else greatest - slack
 
 
 def _behind(train: pl.DataFrame, ts: str, greatest: Any) -> bool:
@@ -66,7 +77,10 @@ def _split_late(
     before = pl.col(ts).cum_max().shift(1)
     if greatest is not None:
         before = pl.max_horizontal(before, pl.lit(greatest, dtype=train.schema[ts]))
-    late = (pl.col(ts) < before - slack).fill_null(value=False)
+    behind = before - pl.col(ts)
+    if isinstance(slack, int):
+        behind = behind.reinterpret(signed=False)  # may exceed what a signed int holds
+    late = ((pl.col(ts) < before) & (behind > slack)).fill_null(value=False)
     marked = train.with_columns(late.alias("__late"))
     return (
         marked.filter(~pl.col("__late")).drop("__late"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from boxcars.kernels.kernel import Eager, Lazy, Stateful
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.box import Box
 from boxcars.model.check import Checked
-from boxcars.model.problem import Wrong
+from boxcars.model.problem import Wrong, a
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,5 @@ def _count_readers(checked: Checked) -> Mapping[Arc, int]:
 def _check_kernel(name: str, box: Box) -> None:
     if not isinstance(box, Lazy | Eager | Stateful):
         raise Wrong(
-            f"box '{name}': Boxcars {version('boxcars')} can check and draw a {box.type}, "
-            "but not run it yet."
+            f"box '{name}': this version can check and draw {a(box.type)}, but not run it yet."
         )

@@ -7,7 +7,9 @@ zero, for casts, for numbers outside of a function's domain and for texts that a
 from __future__ import annotations
 
 import io
+import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,12 +21,15 @@ from boxcars.expr.functions import version
 from boxcars.expr.parse import parse
 from boxcars.expr.shape import conjuncts_of, fields_of, increasing
 from boxcars.expr.translate import translate, unknown_field
-from boxcars.model.problem import Wrong
+from boxcars.model.problem import Wrong, a
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 
 POLARS = "polars:"
 """How the text of a serialised Polars expression starts."""
+
+_PICKLED = frozenset({"AnonymousFunction", "AnonymousAgg"})
+"""Parts of a Polars expression that hold pickled Python, which would be run when it is read."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Expr:
     @classmethod
     def from_plain(cls, value: object) -> Expr:
         """Return an expression from a value in a file."""
+        if isinstance(value, pl.Expr):
+            return cls.of(value)
         if isinstance(value, bool):
             return cls(str(value).lower())
         if isinstance(value, str):
@@ -86,9 +93,8 @@ class Expr:
         """
         found = self.type_in(schema)
         if not expected.accepts(found):
-            article = "an" if expected is Type.INT else "a"
             words = shorten(self.text)
-            raise Wrong(f"expected {article} {expected}, got '{words}' of type {found}.")
+            raise Wrong(f"expected {a(expected)}, got '{words}' of type {found}.")
 
     def compile(self, schema: Schema) -> pl.Expr:
         """Return the Polars expression that computes it; its column has the type's own Polars type.
@@ -118,9 +124,12 @@ class Expr:
 
     def is_field(self) -> str | None:
         """Return the name of the field if it is nothing but a field."""
-        if self.polars is not None:
-            return self.polars.meta.output_name() if self.polars.meta.is_column() else None
-        root = parse(self.text).root
+        try:
+            if self.polars is not None:
+                return self.polars.meta.output_name() if self.polars.meta.is_column() else None
+            root = parse(self.text).root
+        except Wrong:
+            return None
         return root.name if isinstance(root, exp.Column) else None
 
     def increasing_in(self, field: str) -> bool:
@@ -131,9 +140,12 @@ class Expr:
         >>> Expr.of("time * -1").increasing_in("time")
         False
         """
-        if self.polars is not None:
-            return self.is_field() == field
-        return increasing(parse(self.text).root, field)
+        try:
+            if self.polars is not None:
+                return self.is_field() == field
+            return increasing(parse(self.text).root, field)
+        except Wrong:
+            return False
 
 
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
@@ -207,10 +219,20 @@ def _serialised(expr: pl.Expr) -> str:
 
 @lru_cache(maxsize=1_000)
 def _deserialised(text: str) -> pl.Expr:
-    if '"PythonFunction"' in text or '"AnonymousFunction"' in text:
-        raise Wrong("a stored Polars expression can't bring a Python function with it.")
     try:
-        return pl.Expr.deserialize(io.StringIO(text.removeprefix(POLARS)), format="json")
-    except (pl.exceptions.PolarsError, ValueError) as error:
+        plain = json.loads(text.removeprefix(POLARS))
+        if not _PICKLED.isdisjoint(_keys(plain)):
+            raise Wrong("a stored Polars expression can't bring a Python function with it.")
+        return pl.Expr.deserialize(io.StringIO(json.dumps(plain)), format="json")
+    except (pl.exceptions.PolarsError, ValueError, RecursionError) as error:
         first = str(error).partition("\n")[0]
         raise Wrong(f"can't read the stored Polars expression: {first}.") from None
+
+
+def _keys(plain: object) -> Iterator[str]:
+    """Yield all keys of a JSON value and of what is in it."""
+    if isinstance(plain, dict):
+        yield from plain
+    inner = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else ()
+    for value in inner:
+        yield from _keys(value)

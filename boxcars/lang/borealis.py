@@ -15,7 +15,7 @@ from boxcars.lang.xmltree import Element, parse
 from boxcars.model.arc import Arc
 from boxcars.model.box import box_types, read_box
 from boxcars.model.plain import Reading, read_network
-from boxcars.model.problem import Location, Problem, Wrong, nearest
+from boxcars.model.problem import Location, Problem, Wrong, a, nearest
 from boxcars.model.problem import Path as Place
 
 TYPES: Mapping[str, str] = {
@@ -56,7 +56,13 @@ class _Reader:
         self.broken: set[str] = set()
 
     def wrong(self, message: str, place: Place, element: Element) -> None:
-        self.problems.append(Problem(message, place, Location(self.file, element.line)))
+        self._note(Problem(message, place, Location(self.file, element.line)))
+
+    def _note(self, problem: Problem) -> None:
+        """Keep a problem; its input, box or superbox is not to be checked any further."""
+        self.problems.append(problem)
+        if len(problem.path) > 1 and problem.path[0] in ("inputs", "boxes", "superboxes"):
+            self.broken.add(problem.path[1])
 
     def at(self, place: Place, element: Element) -> Place:
         self.source[place] = Location(self.file, element.line)
@@ -87,8 +93,6 @@ class _Reader:
         blocks = self._boxes(boxes, base, supers, streams)
         for name, block in blocks.items():
             found = [self._stream(s, streams, (*base, "boxes", name)) for s in block["in"]]
-            if None in found:
-                self.broken.add(name)
             block["in"] = [arc for arc in found if arc]
         outputs = self._outputs(root, base, schemas, streams)
         plain: dict[str, Any] = {"superboxes": supers, "inputs": inputs, "boxes": blocks}
@@ -194,7 +198,7 @@ class _Reader:
                 self.at((*place, owners[name]), parameter)
             else:
                 hint = nearest(name, xml_names(cls))
-                self.wrong(f"a {kind} has no parameter '{name}'.{hint}", place, parameter)
+                self.wrong(f"{a(kind)} has no parameter '{name}'.{hint}", place, parameter)
             if not flat[name]:
                 self.wrong(f"parameter '{name}' is empty.", place, parameter)
         box = read_box(cls, plain, place, [])
@@ -223,7 +227,7 @@ class _Reader:
             if stream in streams:
                 message = f"stream '{stream}' comes out of '{streams[stream]}' already."
                 self.wrong(message, place, out)
-            streams[stream] = str(Arc(name, port)) if name else stream
+            streams.setdefault(stream, str(Arc(name, port)) if name else stream)
 
     def _stream(self, stream: str, streams: Mapping[str, str], place: Place) -> str | None:
         if stream in streams:
@@ -231,7 +235,7 @@ class _Reader:
         if stream.partition(".")[0] in {arc.partition(".")[0] for arc in streams.values()}:
             return stream
         message = f"there is no stream '{stream}'.{nearest(stream, streams)}"
-        self.problems.append(Problem(message, place, self.source.get(place)))
+        self._note(Problem(message, place, self.source.get(place)))
         return None
 
     def _outputs(

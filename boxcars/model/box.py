@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, Self, dataclass_transform, get_type_
 
 from boxcars.model import codec
 from boxcars.model.arc import MAIN
-from boxcars.model.problem import NetworkError, Path, Problem, Wrong, nearest
+from boxcars.model.problem import NetworkError, Path, Problem, Wrong, a, nearest
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import Type
 
@@ -88,7 +88,7 @@ class Ports:
         """Complain unless the expression has the expected type."""
         got = self.type(expr, *path)
         if not expected.accepts(got):
-            self.wrong(f"expected a {expected}, got {expr} of type {got}.", *path)
+            self.wrong(f"expected {a(expected)}, got '{expr}' of type {got}.", *path)
 
     def field(self, name: str, *path: str | int, schema: Schema | None = None) -> Type:
         """The type of a field of the first input; an unknown one is noted."""
@@ -144,7 +144,7 @@ class Box(ABC):
         if number != len(self.ports):
             plural = "s" * (len(self.ports) != 1)
             raise Wrong(
-                f"a {self.type} like this has exactly {len(self.ports)} output{plural}, "
+                f"{a(self.type)} like this has exactly {len(self.ports)} output{plural}, "
                 f"got {number}."
             )
         return self
@@ -157,7 +157,7 @@ class Box(ABC):
     def build(cls, *arguments: Any, **given: Any) -> Self:
         """Make the box from what a Python user writes; plain values are read as in a file."""
         if arguments:
-            raise Wrong(f"a {cls.type} takes its parameters by name, got {arguments[0]!r}.")
+            raise Wrong(f"{a(cls.type)} takes its parameters by name, got {arguments[0]!r}.")
         return cls.from_plain({_key(cls, name): value for name, value in given.items()})
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -222,7 +222,7 @@ def read_box(
     before = len(problems)
     known = {p.key: p for p in params(cls)}
     problems += [
-        Problem(f"a {cls.type} has no '{key}'.{nearest(key, known)}", (*path, key))
+        Problem(f"{a(cls.type)} has no '{key}'.{nearest(key, known)}", (*path, key))
         for key in plain
         if key not in known
     ]
@@ -232,6 +232,6 @@ def read_box(
             values[p.name] = codec.from_plain(p.annotation, plain[p.key], (*path, p.key), problems)
         elif p.required:
             problems.append(
-                Problem(f"a {cls.type} needs '{p.key}': {p.doc[:1].lower()}{p.doc[1:]}", path)
+                Problem(f"{a(cls.type)} needs '{p.key}': {p.doc[:1].lower()}{p.doc[1:]}", path)
             )
     return cls(**values) if len(problems) == before else None

@@ -13,7 +13,7 @@ from boxcars.model.arc import LATE, Arc
 from boxcars.model.box import Ports
 from boxcars.model.entities import Input, Node
 from boxcars.model.network import Network
-from boxcars.model.problem import Location, NetworkError, Path, Problem, nearest
+from boxcars.model.problem import Location, NetworkError, Path, Problem, Wrong, a, nearest
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
 from boxcars.model.superbox import Flat, flatten
 from boxcars.model.types import ORDER_TYPES, Type
@@ -94,6 +94,8 @@ class _Checker:
         return self.flat.origins.get(box, ("boxes", box))
 
     def _input(self, name: str, entity: Input) -> None:
+        if name in self.broken:
+            return
         path = ("inputs", name)
         self._names(entity.fields, (*path, "fields"))
         if entity.ts not in entity.fields:
@@ -101,7 +103,7 @@ class _Checker:
             self._wrong(f"the order attribute '{entity.ts}' is not a field.{hint}", (*path, "ts"))
         elif entity.fields[entity.ts] not in ORDER_TYPES:
             self._wrong(
-                f"the order attribute '{entity.ts}' is a {entity.fields[entity.ts]}; "
+                f"the order attribute '{entity.ts}' is {a(entity.fields[entity.ts])}; "
                 "expected an int, float or timestamp.",
                 (*path, "ts"),
             )
@@ -163,9 +165,15 @@ class _Checker:
 
     def _box(self, name: str, node: Node) -> None:
         path = self._path(name)
+        if name in self.broken:
+            return
         self._arity(node, path)
         ports = Ports(tuple(self._arc(arc, (*path, "in")) for arc in node.inputs))
-        outputs = node.box.outputs(ports)
+        try:
+            outputs = node.box.outputs(ports)
+        except Wrong as wrong:
+            ports.wrong(str(wrong))
+            outputs = dict.fromkeys((*node.box.ports, *node.box.side_ports), UNKNOWN_SCHEMA)
         for problem in ports.problems:
             self._wrong(problem.message, (*path, *problem.path))
         for port, schema in outputs.items():
@@ -183,7 +191,7 @@ class _Checker:
                 else f"{least} to {most}"
             )
             noun = "input" if wanted.endswith(" 1") else "inputs"
-            self._wrong(f"a {node.box.type} has {wanted} {noun}, got {got}.", (*path, "in"))
+            self._wrong(f"{a(node.box.type)} has {wanted} {noun}, got {got}.", (*path, "in"))
 
     def _arc(self, arc: Arc, path: Path) -> Schema:
         """The schema of an arc that somebody reads; a dangling one is a problem of the reader."""
@@ -247,5 +255,5 @@ def _compare(got: Mapping[str, Type], expected: Mapping[str, Type]) -> list[str]
         if name not in got:
             sentences.append(f"expected a field '{name}', which does not come.{nearest(name, got)}")
         elif not type_.accepts(got[name]):
-            sentences.append(f"expected '{name}' to be a {type_}, got a {got[name]}.")
+            sentences.append(f"expected '{name}' to be {a(type_)}, got {a(got[name])}.")
     return sentences

@@ -98,6 +98,15 @@ def dotted(path: Path) -> str:
     return text
 
 
+def a(noun: object) -> str:
+    """The noun with its article.
+
+    >>> a("filter"), a("aggregate"), a("union")
+    ('a filter', 'an aggregate', 'a union')
+    """
+    return f"an {noun}" if str(noun)[:1] in "aeio" else f"a {noun}"
+
+
 def nearest(name: str, choices: Iterable[str]) -> str:
     """A hint at what was probably meant, ready to be appended to a sentence.
 

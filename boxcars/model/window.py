@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self, get_args
 
-from boxcars.model.problem import Wrong, nearest
+from boxcars.model.problem import Wrong, a, nearest
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 
@@ -72,7 +72,7 @@ class Window:
         known |= {"size"} if by == "value" else set()
         for key in plain:
             if key not in known:
-                raise Wrong(f"a {by} window has no '{key}'.{nearest(key, known)}")
+                raise Wrong(f"{a(by)} window has no '{key}'.{nearest(key, known)}")
         given: dict[str, Any] = {key: plain[key] for key in plain if key not in (by, "emit")}
         if by == "value":
             given["field"] = plain[by]
@@ -122,7 +122,7 @@ class Window:
             yield "value", f"unknown field '{self.field}'.{nearest(str(self.field), schema.fields)}"
         elif not schema[self.field].numeric and schema[self.field] is not Type.TIMESTAMP:
             kind = schema[self.field]
-            yield "value", f"a window needs a number or timestamp, '{self.field}' is a {kind}."
+            yield "value", f"a window needs a number or timestamp, '{self.field}' is {a(kind)}."
 
 
 _DEFAULTS = {field.name: field.default for field in fields(Window)}

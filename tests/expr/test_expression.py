@@ -207,3 +207,5 @@ def test_python_in_a_polars_expression_is_refused():
         Expr.of(pl.col("i").map_batches(lambda s: s, return_dtype=pl.Int64))
     with pytest.raises(Wrong, match="can't read the stored Polars expression"):
         Expr("polars:{}").type_in(SCHEMA)
+    with pytest.raises(Wrong, match="can't bring a Python function with it"):
+        Expr('polars:{"Cast": [{"\\u0041nonymousFunction" : {}}]}').type_in(SCHEMA)
