@@ -95,7 +95,8 @@ def draw_command(
     if chosen not in FORMATS:
         raise Wrong(f"there is no format '{chosen}'.{nearest(chosen, FORMATS)}")
     net = bx.load(network)
-    picture = draw(flatten(net).network if flat else net, chosen, load_layout(network))
+    room = Console().width if to is None and sys.stdout.isatty() else None
+    picture = draw(flatten(net).network if flat else net, chosen, load_layout(network), room)
     if to is None:
         typer.echo(picture, nl=False)
     else:

@@ -1,7 +1,7 @@
 """What is generated from the code, so that it can't drift from it.
 
-``boxcars generate`` writes the types of the stream methods (``model/methods.pyi``) and the tables
-of boxes and functions in ``docs/reference/``. A test fails when they are out of date.
+``boxcars generate`` writes the types of the stream methods (``model/methods.pyi``), the tables of
+boxes and functions in ``docs/reference/``, and the picture of the README. A test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from boxcars.draw import draw
 from boxcars.expr import Expr, functions
+from boxcars.lang.files import load
 from boxcars.model.box import Box, Param, box_types, params
 from boxcars.model.describe import short
 from boxcars.model.frozen import Fields
@@ -30,6 +32,7 @@ def generated(root: Path) -> dict[Path, str]:
         root / "boxcars/model/methods.pyi": methods_stub(),
         root / "docs/reference/boxes.md": boxes_page(),
         root / "docs/reference/functions.md": functions_page(),
+        root / "docs/img/high-mobility.svg": draw(load(root / "examples/high-mobility.yaml"), "svg"),
     }
 
 

@@ -19,8 +19,15 @@ FORMATS: Mapping[str, Callable[[Network], str]] = {
 }
 
 
-def draw(net: Network, format: str = "text", places: Places | None = None) -> str:
-    """The picture of a network as text; ``places`` puts boxes of an SVG where a person put them."""
+def draw(
+    net: Network, format: str = "text", places: Places | None = None, width: int | None = None
+) -> str:
+    """The picture of a network as SVG, Mermaid or text.
+
+    ``places`` puts the boxes of an SVG where a person put them; ``width`` is the room of a text.
+    """
     if format == "svg" and places:
         return to_svg(picture_of(net), places)
+    if format == "text" and width:
+        return to_text(picture_of(net), width)
     return FORMATS[format](net)

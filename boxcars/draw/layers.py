@@ -11,6 +11,7 @@ from boxcars.draw.picture import Picture
 
 Link = tuple[str, str]
 _SWEEPS = 6
+_PULLS = 24
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def spread(layers: Layers, gap: Mapping[str, float]) -> dict[str, float]:
     for source, target in layers.links:
         near.setdefault(source, []).append(target)
         near.setdefault(target, []).append(source)
-    for sweep in range(2 * _SWEEPS):
+    for sweep in range(_PULLS):
         columns = layers.columns if sweep % 2 == 0 else layers.columns[::-1]
         for column in columns:
             wanted = [fmean([heights[n] for n in near.get(k, [k])]) for k in column]

@@ -92,6 +92,21 @@ def _box(name: str, node: Node) -> Item:
     return Item(name, kind, box.icon, name, summary, f"{box.type}: {short(plain)}", node.group)
 
 
+def window_words(plain: Mapping[str, Any]) -> str:
+    """A window in a few words.
+
+    >>> window_words({"tuples": 2, "advance": 1}), window_words({"time": 60})
+    ('2 tuples / 1', 'time 60')
+    """
+    if "landmark" in plain:
+        return "landmark"
+    if "tuples" in plain:
+        words = f"{plain['tuples']} tuples"
+    else:
+        words = f"{plain['value']} {plain['size']}" if "value" in plain else f"time {plain['time']}"
+    return f"{words} / {plain['advance']}" if "advance" in plain else words
+
+
 def summarize(plain: Mapping[str, Any]) -> str:
     """The gist of a box in a few words.
 
@@ -103,7 +118,7 @@ def summarize(plain: Mapping[str, Any]) -> str:
         return " | ".join([*where, *(["else"] if plain.get("else") else [])])
     parts = []
     if "window" in plain:
-        parts.append(short(plain["window"]))
+        parts.append(window_words(plain["window"]))
     if "by" in plain:
         parts.append("by " + ", ".join(plain["by"]))
     if "fields" in plain and isinstance(plain["fields"], dict) and not parts:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from statistics import fmean
 
 from boxcars.draw.layers import find_layers, is_bend, spread
 from boxcars.draw.picture import Arrow, Item, Picture
 
 Point = tuple[float, float]
-WIDTH, HEIGHT = 176.0, 54.0
-_ACROSS, _DOWN, _MARGIN = 72.0, 26.0, 28.0
-_NAME, _SUMMARY = 19, 25
+WIDTH, HEIGHT = 192.0, 54.0
+_ACROSS, _DOWN, _MARGIN, _GRID = 64.0, 26.0, 28.0, 10.0
+_NAME, _SUMMARY = 17, 23
 _COLOURS: Mapping[str, tuple[str, str]] = {
     "input": ("#0f766e", "#ecfdf8"),
     "output": ("#b45309", "#fff8eb"),
@@ -40,18 +41,19 @@ def to_svg(picture: Picture, places: Mapping[str, Point] | None = None) -> str:
     }
     heights = spread(layers, gap)
     at: dict[str, Point] = {
-        key: (_MARGIN + number * (WIDTH + _ACROSS), _MARGIN + heights[key])
+        key: (_MARGIN + number * (WIDTH + _ACROSS), _MARGIN + _GRID * round(heights[key] / _GRID))
         for number, column in enumerate(layers.columns)
         for key in column
     }
     at |= dict(places or {})
     moved = set(places or {})
+    exits = _exits(picture, at)
     lines = [_defs(picture.name)]
     for arrow in picture.arrows:
         route = layers.routes[arrow.source, arrow.target]
         if moved & {arrow.source, arrow.target}:
             route = (arrow.source, arrow.target)
-        lines.append(_arrow(arrow, route, at))
+        lines.append(_arrow(arrow, route, at, exits[arrow.source, arrow.label]))
     lines += [_item(item, at[key]) for key, item in picture.items.items()]
     right = max((x for x, _ in at.values()), default=0) + WIDTH + _MARGIN
     bottom = max((y for _, y in at.values()), default=0) + HEIGHT + _MARGIN
@@ -72,9 +74,22 @@ def _defs(name: str) -> str:
     )
 
 
-def _arrow(arrow: Arrow, route: tuple[str, ...], at: Mapping[str, Point]) -> str:
+def _exits(picture: Picture, at: Mapping[str, Point]) -> dict[tuple[str, str], float]:
+    """How far down its side each output leaves an item: those that go up further up."""
+    targets: dict[str, dict[str, list[float]]] = {}
+    for arrow in picture.arrows:
+        heights = targets.setdefault(arrow.source, {}).setdefault(arrow.label, [])
+        heights.append(at[arrow.target][1])
+    return {
+        (source, label): HEIGHT * (number + 1) / (len(labels) + 1)
+        for source, labels in targets.items()
+        for number, label in enumerate(sorted(labels, key=lambda name: fmean(labels[name])))
+    }
+
+
+def _arrow(arrow: Arrow, route: tuple[str, ...], at: Mapping[str, Point], exit_: float) -> str:
     """A smooth line from the right side of the source through its bends to the target."""
-    x, y = at[route[0]][0] + WIDTH, at[route[0]][1] + HEIGHT / 2
+    x, y = at[route[0]][0] + WIDTH, at[route[0]][1] + exit_
     start, path = (x, y), f"M{x:g} {y:g}"
     for key in route[1:]:
         to_x, to_y = at[key]
@@ -89,7 +104,7 @@ def _arrow(arrow: Arrow, route: tuple[str, ...], at: Mapping[str, Point]) -> str
     parts.append(f'    <path class="arrow" d="{path}" marker-end="url(#tip)"/>')
     if arrow.label:
         parts.append(
-            f'    <text class="label" x="{start[0] + 8:g}" y="{start[1] - 6:g}">'
+            f'    <text class="label" x="{start[0] + 5:g}" y="{start[1] - 3:g}">'
             f"{escape(arrow.label)}</text>"
         )
     if arrow.keeps:

@@ -10,7 +10,8 @@ from boxcars.draw.picture import Item, Picture
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 _LINES = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"
 _HEIGHT = 4
-_WIDEST = 34
+_SUMMARIES = (34, 24, 16, 8)
+"""How wide a summary may be: the first that lets the picture fit is taken."""
 
 
 class _Canvas:
@@ -47,12 +48,21 @@ class _Canvas:
         return "\n".join(line.rstrip() for line in rows) + "\n"
 
 
-def to_text(picture: Picture) -> str:
-    """The picture in box-drawing characters, from left to right.
+def to_text(picture: Picture, width: int | None = None) -> str:
+    """The picture in box-drawing characters, from left to right, as narrow as ``width`` if it can.
 
     Lines leave an item in its upper row and enter it in its lower one, so that no two lines of
     different arrows ever lie on top of each other.
     """
+    for widest in _SUMMARIES:
+        text = _render(picture, widest)
+        if width is None or max(map(len, text.splitlines()), default=0) <= width:
+            break
+    words = legend(picture)
+    return text + (f"\n{words}\n" if words else "")
+
+
+def _render(picture: Picture, widest: int) -> str:
     layers = find_layers(picture)
     gap = {key: (2 if is_bend(key) else _HEIGHT) for column in layers.columns for key in column}
     rows = {key: _even(height) for key, height in spread(layers, gap).items()}
@@ -60,7 +70,7 @@ def to_text(picture: Picture) -> str:
     canvas = _Canvas()
     left = 0
     for number, column in enumerate(layers.columns):
-        width = max((_width(picture.items[k]) for k in column if not is_bend(k)), default=1)
+        width = max((_width(picture.items[k], widest) for k in column if not is_bend(k)), default=1)
         for key in column:
             if is_bend(key):
                 _draw_bend(canvas, rows[key], left, left + width)
@@ -71,8 +81,7 @@ def to_text(picture: Picture) -> str:
             right = left + width + 2 * len(lanes) + 3
             _draw_links(canvas, layers, rows, lanes, left + width, right)
             left = right
-    words = legend(picture)
-    return str(canvas) + (f"\n{words}\n" if words else "")
+    return str(canvas)
 
 
 def _even(height: float) -> int:
@@ -88,15 +97,16 @@ def _settle(layers: Layers, rows: dict[str, int], gap: Mapping[str, float]) -> N
             free = rows[key] + int(gap[key])
 
 
-def _width(item: Item) -> int:
-    return max(len(f"{item.icon} {item.name}"), min(len(item.summary), _WIDEST)) + 4
+def _width(item: Item, widest: int) -> int:
+    return max(len(f"{item.icon} {item.name}"), min(len(item.summary), widest)) + 4
 
 
 def _draw_item(canvas: _Canvas, item: Item, row: int, left: int, width: int) -> None:
     corners = "╔═╗║╚═╝" if item.kind == "superbox" else "┌─┐│└─┘"
     if item.kind in ("input", "output"):
         corners = "╭─╮│╰─╯"
-    summary = item.summary if len(item.summary) <= _WIDEST else item.summary[: _WIDEST - 1] + "…"
+    room = width - 4
+    summary = item.summary if len(item.summary) <= room else item.summary[: room - 1] + "…"
     canvas.write(row, left, corners[0] + corners[1] * (width - 2) + corners[2])
     for offset, text in ((1, f"{item.icon} {item.name}"), (2, summary)):
         canvas.write(row + offset, left, f"{corners[3]} {text.ljust(width - 4)} {corners[3]}")

@@ -12,77 +12,35 @@ from boxcars.model.stream import Stream
 
 class Methods:
     def draw(self, type_: str, *arguments: Any, **parameters: Any) -> Stream: ...
-    def aggregate(
-        self,
-        window: boxcars.model.window.Window,
-        by: str | collections.abc.Sequence[str] = (),
-        fields: collections.abc.Mapping[str, str | boxcars.expr.expression.Expr] | None = None,
-        **more: str | boxcars.expr.expression.Expr,
-    ) -> Stream:
+    def aggregate(self, window: boxcars.model.window.Window, by: str | collections.abc.Sequence[str] = (), fields: collections.abc.Mapping[str, str | boxcars.expr.expression.Expr] | None = None, **more: str | boxcars.expr.expression.Expr) -> Stream:
         """Compute functions over windows of tuples, by time, tuples or value, for each group."""
         ...
 
-    def apply(
-        self,
-        function: collections.abc.Callable[
-            [polars.dataframe.frame.DataFrame], polars.dataframe.frame.DataFrame
-        ]
-        | str,
-        fields: collections.abc.Mapping[str, str | boxcars.model.types.Type] | None = None,
-    ) -> Stream:
+    def apply(self, function: collections.abc.Callable[[polars.dataframe.frame.DataFrame], polars.dataframe.frame.DataFrame] | str, fields: collections.abc.Mapping[str, str | boxcars.model.types.Type] | None = None) -> Stream:
         """Run a function over each train: a Polars frame comes in, a Polars frame goes out."""
         ...
 
-    def decode(
-        self,
-        *,
-        format: str,
-        fields: collections.abc.Mapping[str, str],
-        field: str = "data",
-        options: collections.abc.Mapping[str, Any] = ...,
-    ) -> Stream:
+    def decode(self, *, format: str, fields: collections.abc.Mapping[str, str], field: str = 'data', options: collections.abc.Mapping[str, Any] = ...) -> Stream:
         """Turn a field of bytes into tuples: CSV, JSON lines, XML, fixed-length binary, or your own."""
         ...
 
-    def drop(
-        self, *, rate: float = 1.0, where: str | boxcars.expr.Expr | None = None, seed: int = 0
-    ) -> Stream:
+    def drop(self, *, rate: float = 1.0, where: str | boxcars.expr.Expr | None = None, seed: int = 0) -> Stream:
         """Shed load: a share of the tuples, chosen at random, or those of least value."""
         ...
 
-    def encode(
-        self, *, format: str, field: str = "data", options: collections.abc.Mapping[str, Any] = ...
-    ) -> Stream:
+    def encode(self, *, format: str, field: str = 'data', options: collections.abc.Mapping[str, Any] = ...) -> Stream:
         """Turn each tuple into bytes: CSV, JSON lines, XML, fixed-length binary, or your own."""
         ...
 
-    def filter(
-        self,
-        *where: str | polars.expr.expr.Expr | boxcars.expr.expression.Expr,
-        otherwise: bool = False,
-    ) -> Stream:
+    def filter(self, *where: str | polars.expr.expr.Expr | boxcars.expr.expression.Expr, otherwise: bool = False) -> Stream:
         """Route each tuple to the first predicate that holds; a null predicate does not hold."""
         ...
 
-    def join(
-        self, right: Stream, *, on: str | boxcars.expr.Expr, window: boxcars.model.window.Window
-    ) -> Stream:
+    def join(self, right: Stream, *, on: str | boxcars.expr.Expr, window: boxcars.model.window.Window) -> Stream:
         """Match each tuple with those of the other stream that are near it and satisfy ``on``."""
         ...
 
-    def map(
-        self,
-        fields: collections.abc.Mapping[
-            str, str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr
-        ]
-        | None = None,
-        /,
-        *,
-        keep: bool = False,
-        rename: collections.abc.Mapping[str, str] | None = None,
-        drop: str | collections.abc.Sequence[str] = (),
-        **more: str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr,
-    ) -> Stream:
+    def map(self, fields: collections.abc.Mapping[str, str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr] | None = None, /, *, keep: bool = False, rename: collections.abc.Mapping[str, str] | None = None, drop: str | collections.abc.Sequence[str] = (), **more: str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr) -> Stream:
         """Give each tuple new fields, each computed by an expression."""
         ...
 

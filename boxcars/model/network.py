@@ -225,10 +225,11 @@ class Network:
         def moved(arc: Arc) -> Arc:
             return replace(arc, source=new) if arc.source == old else arc
 
-        boxes = {
-            new if name == old else name: replace(node, inputs=tuple(map(moved, node.inputs)))
-            for name, node in self.boxes.items()
-        }
+        def follow(node: Node) -> Node:
+            reads = any(arc.source == old for arc in node.inputs)
+            return replace(node, inputs=tuple(map(moved, node.inputs))) if reads else node
+
+        boxes = {new if name == old else name: follow(node) for name, node in self.boxes.items()}
         outputs = {n: replace(o, source=moved(o.source)) for n, o in self.outputs.items()}
         points = {n: replace(p, arc=moved(p.arc)) for n, p in self.connection_points.items()}
         source = {

@@ -1,0 +1,77 @@
+"""The code blocks of README and docs are tests.
+
+``python`` blocks run; a ``yaml`` or ``xml`` block behind ``<!-- file: NAME -->`` becomes that file;
+in a ``console`` block each ``$ command`` runs and must print what stands below it. All blocks of a
+page share one temporary folder.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from doctest import ELLIPSIS
+from pathlib import Path
+from typing import Any
+
+from sybil import Document, Example, Region, Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+_FILE = re.compile(r"<!-- file: (?P<name>\S+) -->\n+```\w+\n(?P<text>.*?)^```", re.M | re.S)
+_CONSOLE = re.compile(r"^```console\n(?P<text>.*?)^```", re.M | re.S)
+
+
+def _files(document: Document) -> Any:
+    for match in _FILE.finditer(document.text):
+        yield Region(match.start(), match.start() + 1, (match["name"], match["text"]), _write_file)
+
+
+def _write_file(example: Example) -> None:
+    name, text = example.parsed
+    Path(name).write_text(text, encoding="utf-8")
+
+
+def _consoles(document: Document) -> Any:
+    for match in _CONSOLE.finditer(document.text):
+        yield Region(match.start(), match.end(), match["text"], _run_console)
+
+
+def _run_console(example: Example) -> None:
+    """Run each command and compare what it prints, ``...`` standing for anything."""
+    for block in re.split(r"^\$ ", example.parsed, flags=re.M)[1:]:
+        command, _, expected = block.partition("\n")
+        done = subprocess.run(
+            command,
+            shell=True,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            check=False,
+        )
+        wanted = ".*".join(re.escape(part) for part in _tidy(expected).split("..."))
+        assert re.fullmatch(wanted, _tidy(done.stdout), re.S), f"$ {command}\n{done.stdout}"
+
+
+def _tidy(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+
+
+def _enter(namespace: dict[str, Any]) -> None:
+    namespace["_home"], namespace["_folder"] = Path.cwd(), tempfile.mkdtemp()
+    os.chdir(namespace["_folder"])
+
+
+def _leave(namespace: dict[str, Any]) -> None:
+    os.chdir(namespace["_home"])
+    shutil.rmtree(namespace["_folder"])
+
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS), _files, _consoles],
+    patterns=["*.md"],
+    excludes=["CHANGELOG.md", ".venv/**"],
+    setup=_enter,
+    teardown=_leave,
+).pytest()
