@@ -1,7 +1,7 @@
 """Filter and map over calls with string columns, beside the same query in plain Polars.
 
-One core (Polars is told to use one thread), medians of several runs, both engines in turn. Both start from a Polars
-frame and end with an Arrow table.
+One core (Polars is told to use one thread), medians of several runs, both engines in
+turn. Both start from a Polars frame and end with an Arrow table.
 """
 
 import os

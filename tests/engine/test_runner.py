@@ -173,7 +173,7 @@ class TestLate:
     def test_timestamps_have_slack_in_seconds(self) -> None:
         from datetime import datetime, timedelta
 
-        start = datetime(2026, 1, 1)  # noqa: DTZ001
+        start = datetime(2026, 1, 1)
         times = [start + timedelta(seconds=s) for s in (10, 8.5, 7)]
         net = bx.Network("n")
         net.output("out", net.input("i", ts="at", fields={"at": "timestamp"}, slack=1.5))

@@ -17,7 +17,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "int": st.integers(-(2**63), 2**63 - 1),
     "float": st.floats(allow_nan=False),
     "bool": st.booleans(),
-    "timestamp": st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1)),  # noqa: DTZ001
+    "timestamp": st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1)),
     "bytes": st.binary(max_size=5),
 }
 

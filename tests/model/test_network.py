@@ -1,8 +1,8 @@
 import pytest
 
 import boxcars as bx
-from boxcars.model.entities import ConnectionPoint, Input, Output, Table
 from boxcars.model.arc import Arc
+from boxcars.model.entities import ConnectionPoint, Input, Output, Table
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import Wrong
 
