@@ -47,7 +47,7 @@ def methods_stub() -> str:
     return (
         f"# {_NOTE}\n{imports}\nfrom typing import Any\n\n"
         "from boxcars.model.stream import Stream\n\n"
-        f"class Methods:\n    def draw(self, type_: str, *arguments: Any, **parameters: Any) "
+        f"class Methods:\n    def draw(self, type_: str, /, *arguments: Any, **parameters: Any) "
         f"-> Stream: ...\n{body}\n"
     )
 

@@ -13,8 +13,7 @@ from boxcars.kernels.hidden import HIDDEN_COLUMNS
 from boxcars.kernels.kernel import Frontier, Lazy
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
-from boxcars.model.problem import nearest
-from boxcars.model.schema import HIDDEN, Schema
+from boxcars.model.schema import Schema
 
 Source = str | int | float | bool | pl.Expr | Expr
 
@@ -103,13 +102,14 @@ class Map(Lazy, type="map", icon="ƒ"):
             inputs.field(old, "rename", old)
         for i, name in enumerate(self.drop):
             inputs.field(name, "drop", i)
-        for new in [*self.fields, *self.rename.values()]:
-            if new.startswith(HIDDEN):
-                inputs.wrong(f"names that start with {HIDDEN} belong to Boxcars.", "fields", new)
-        taken = [name for name in schema.fields if name not in self.rename]
+        for new in self.fields:
+            inputs.new_field(new, "fields", new)
+        taken = {n for n in schema.fields if n not in self.rename and n not in self.drop}
         for old, new in self.rename.items():
-            if new in taken and new not in self.drop:
-                inputs.wrong(f"there is a field '{new}' already.{nearest(new, [])}", "rename", old)
+            inputs.new_field(new, "rename", old)
+            if new in taken:
+                inputs.wrong(f"there is a field '{new}' already.", "rename", old)
+            taken.add(new)
 
     def _kept(self, schema: Schema) -> dict[str, str]:
         """The fields that stay: new name to old."""
@@ -130,10 +130,12 @@ class Map(Lazy, type="map", icon="ƒ"):
         return ts not in self.fields or self.fields[ts].increasing_in(schema.ts)
 
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
-        """A select."""
+        """A select; constants alone need the train beside them to know how many tuples it has."""
         columns = {new: pl.col(old).alias(new) for new, old in self._kept(schema).items()}
         columns |= {name: e.compile(schema).alias(name) for name, e in self.fields.items()}
-        return {"0": train.select(*columns.values(), HIDDEN_COLUMNS)}
+        if any(e.fields for e in self.fields.values()) or self._kept(schema):
+            return {"0": train.select(*columns.values(), HIDDEN_COLUMNS)}
+        return {"0": train.with_columns(*columns.values()).select(*columns, HIDDEN_COLUMNS)}
 
     def move_frontier(self, frontier: Frontier, schema: Schema) -> Frontier:
         """Where the order attribute is computed, so is the frontier."""

@@ -7,12 +7,10 @@ from typing import ClassVar
 
 import polars as pl
 
-from boxcars.kernels.kernel import Frontier, Stateful, Step, earliest
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, earliest, split_point
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports
 from boxcars.model.schema import Schema
-
-Waiting = tuple[pl.DataFrame, ...]
 
 
 class Union(Stateful, type="union", icon="∪"):
@@ -58,34 +56,26 @@ class Union(Stateful, type="union", icon="∪"):
                 )
         return {MAIN: first}
 
-    def start(self, schemas: tuple[Schema, ...]) -> Waiting:
+    def start(self, schemas: tuple[Schema, ...]) -> State:
         """Nothing waits yet."""
-        return tuple(schemas[0].empty() for _ in schemas)
+        return {str(port): schemas[0].empty() for port in range(len(schemas))}
 
     def step(
         self,
-        state: Waiting,
+        state: State,
         trains: tuple[pl.DataFrame, ...],
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
         """Let go what no input can come before any more."""
-        ts = schemas[0].ts
+        ts, columns = schemas[0].ts, trains[0].columns
         together = earliest(frontiers)
-        waiting = [
-            pl.concat([old, new.select(old.columns if old.width == new.width else new.columns)])
-            if old.height
-            else new
-            for old, new in zip(state, trains, strict=True)
-        ]
-        if together.final:
-            ready, rest = waiting, [train.clear() for train in waiting]
-        elif together.value is None:
-            ready, rest = [train.clear() for train in waiting], waiting
-        else:
-            cuts = [int(train[ts].search_sorted(together.value, "left")) for train in waiting]
-            ready = [train[:cut] for train, cut in zip(waiting, cuts, strict=True)]
-            rest = [train[cut:] for train, cut in zip(waiting, cuts, strict=True)]
-        columns = trains[0].columns
-        merged = pl.concat([train.select(columns) for train in ready]).sort(ts, maintain_order=True)
-        return Step({MAIN: merged}, together, tuple(rest))
+        ready, rest = [], {}
+        for port, train in enumerate(trains):
+            old, new = state[str(port)], train.select(columns)
+            waiting = pl.concat([old, new]) if old.height else new
+            cut = split_point(waiting, ts, together)
+            ready.append(waiting[:cut])
+            rest[str(port)] = waiting[cut:]
+        merged = pl.concat(ready).sort(ts, maintain_order=True)
+        return Step({MAIN: merged}, together, rest)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import polars as pl
 
-from boxcars.kernels.kernel import Frontier
+from boxcars.kernels.kernel import Frontier, split_point
 from boxcars.model.entities import Input
 from boxcars.model.types import Type
 
 _LEAST = -(2**63)
+_MOST = 2**64 - 1
+_LONGEST = 10**12
+"""More units, and more seconds, than there can be between two order values."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,7 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
             last: Any = train[entity.ts][-1]
             greatest = last if greatest is None else max(greatest, last)
         frontier = Frontier(None if greatest is None else _minus(greatest, slack), final)
-        cut = len(train)
-        if not final and frontier.value is not None:
-            cut = int(train[entity.ts].search_sorted(frontier.value, "left"))
+        cut = split_point(train, entity.ts, frontier)
         waiting = train[cut:]
         yield Turn(train[:cut], late, frontier)
 
@@ -58,11 +59,15 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
 def _slack(entity: Input) -> Any:
     """The slack as something to subtract from an order value."""
     if entity.fields[entity.ts] is Type.TIMESTAMP:
-        return timedelta(seconds=entity.slack)
-    return int(entity.slack) if entity.fields[entity.ts] is Type.INT else float(entity.slack)
+        return timedelta(seconds=min(entity.slack, _LONGEST))
+    if entity.fields[entity.ts] is Type.INT:
+        return min(int(entity.slack), _MOST)
+    return float(entity.slack)
 
 
 def _minus(greatest: Any, slack: Any) -> Any:
+    if isinstance(greatest, datetime):
+        return greatest - min(slack, greatest - datetime.min)  # there is nothing before year 1
     return max(greatest - slack, _LEAST) if isinstance(greatest, int) else greatest - slack
 
 
@@ -80,7 +85,10 @@ def _split_late(
     behind = before - pl.col(ts)
     if isinstance(slack, int):
         behind = behind.reinterpret(signed=False)  # may exceed what a signed int holds
-    late = ((pl.col(ts) < before) & (behind > slack)).fill_null(value=False)
+    too_far = behind > slack
+    if isinstance(slack, float):
+        too_far = pl.col(ts) < before - slack  # rounded just like the frontier
+    late = ((pl.col(ts) < before) & too_far).fill_null(value=False)
     marked = train.with_columns(late.alias("__late"))
     return (
         marked.filter(~pl.col("__late")).drop("__late"),

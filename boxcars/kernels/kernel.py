@@ -21,6 +21,9 @@ from boxcars.model.schema import Schema
 Order = int | float | datetime
 """A value of an order attribute."""
 
+State = Mapping[str, pl.DataFrame]
+"""What a stateful box remembers: named frames, so that it can be kept as Arrow data."""
+
 
 @dataclass(frozen=True)
 class Frontier:
@@ -45,6 +48,15 @@ def earliest(frontiers: tuple[Frontier, ...]) -> Frontier:
         return Frontier(max(values, default=None), final=True)
     known: list[Any] = [value for value in open_ if value is not None]
     return Frontier(min(known) if len(known) == len(open_) else None)
+
+
+def split_point(train: pl.DataFrame, ts: str, frontier: Frontier) -> int:
+    """How many tuples of a train in order are behind the frontier, so that their time has come."""
+    if frontier.final:
+        return train.height
+    if frontier.value is None:
+        return 0
+    return int(train[ts].search_sorted(frontier.value, "left"))
 
 
 class Lazy(Box):
@@ -76,7 +88,7 @@ class Step:
 
     trains: Mapping[str, pl.DataFrame]
     frontier: Frontier
-    state: Any
+    state: State
 
 
 class Stateful(Box):
@@ -85,13 +97,13 @@ class Stateful(Box):
     stateful: ClassVar[bool] = True
 
     @abstractmethod
-    def start(self, schemas: tuple[Schema, ...]) -> Any:
+    def start(self, schemas: tuple[Schema, ...]) -> State:
         """The state before the first tuple."""
 
     @abstractmethod
     def step(
         self,
-        state: Any,
+        state: State,
         trains: tuple[pl.DataFrame, ...],
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],

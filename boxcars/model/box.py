@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Protocol, Self, dataclass_transform, get_type_hints
+from typing import Any, ClassVar, Protocol, Self, dataclass_transform, get_args, get_type_hints
 
 from boxcars.model import codec
 from boxcars.model.arc import MAIN
 from boxcars.model.problem import NetworkError, Path, Problem, Wrong, a, nearest
-from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
+from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
 from boxcars.model.types import Type
 
 Plain = Any
@@ -98,6 +98,11 @@ class Ports:
         if schema.known:
             self.wrong(f"unknown field '{name}'.{nearest(name, schema.fields)}", *path)
         return Type.UNKNOWN
+
+    def new_field(self, name: str, *path: str | int) -> None:
+        """Complain about a new field that can't be called so."""
+        if problem := name_problem(name):
+            self.wrong(problem, *path)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(param,))
@@ -209,6 +214,16 @@ def params(cls: type[Box]) -> tuple[Param, ...]:
         doc = field.metadata.get("doc", "")
         found.append(Param(field.name, key, xml, doc, hints[field.name], field.default))
     return tuple(found)
+
+
+def unfilled(box: Box) -> tuple[str, ...]:
+    """The parameters that stand for one of a superbox (``$rate``) that is not there."""
+    return tuple(
+        p.key
+        for p in params(type(box))
+        if not {str, Any} & {p.annotation, *get_args(p.annotation)}
+        and codec.is_placeholder(getattr(box, p.name))
+    )
 
 
 def _key(cls: type[Box], name: str) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from math import isfinite
 
 from boxcars.model.arc import LATE, Arc
-from boxcars.model.box import Ports
+from boxcars.model.box import Ports, unfilled
 from boxcars.model.entities import Input, Node
 from boxcars.model.network import Network
 from boxcars.model.problem import Location, NetworkError, Path, Problem, Wrong, a, nearest
-from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
+from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
 from boxcars.model.superbox import Flat, flatten
 from boxcars.model.types import ORDER_TYPES, Type
 
@@ -107,9 +108,11 @@ class _Checker:
                 "expected an int, float or timestamp.",
                 (*path, "ts"),
             )
-        if entity.slack < 0:
+        if not _is_finite(entity.slack):
+            self._wrong(f"expected a finite number, got {entity.slack}.", (*path, "slack"))
+        elif entity.slack < 0:
             self._wrong(f"slack can't be negative, got {entity.slack}.", (*path, "slack"))
-        if entity.idle is not None and entity.idle <= 0:
+        if entity.idle is not None and (not _is_finite(entity.idle) or entity.idle <= 0):
             self._wrong(f"idle needs seconds above 0, got {entity.idle}.", (*path, "idle"))
         self.schemas[Arc(name)] = entity.schema
         self.schemas[Arc(name, LATE)] = replace(entity.schema, ordered=False)
@@ -118,8 +121,8 @@ class _Checker:
         if not fields:
             self._wrong("expected at least one field.", path)
         for field in fields:
-            if field.startswith(HIDDEN):
-                self._wrong(f"names that start with {HIDDEN} belong to Boxcars.", (*path, field))
+            if problem := name_problem(field):
+                self._wrong(problem, (*path, field))
 
     def _tables(self) -> None:
         for name, table in self.net.tables.items():
@@ -169,11 +172,16 @@ class _Checker:
             return
         self._arity(node, path)
         ports = Ports(tuple(self._arc(arc, (*path, "in")) for arc in node.inputs))
-        try:
-            outputs = node.box.outputs(ports)
-        except Wrong as wrong:
-            ports.wrong(str(wrong))
-            outputs = dict.fromkeys((*node.box.ports, *node.box.side_ports), UNKNOWN_SCHEMA)
+        outputs: Mapping[str, Schema]
+        outputs = dict.fromkeys((*node.box.ports, *node.box.side_ports), UNKNOWN_SCHEMA)
+        if missing := unfilled(node.box):
+            for key in missing:
+                ports.wrong("there is no superbox around it with that parameter.", key)
+        else:
+            try:
+                outputs = node.box.outputs(ports)
+            except Wrong as wrong:
+                ports.wrong(str(wrong))
         for problem in ports.problems:
             self._wrong(problem.message, (*path, *problem.path))
         for port, schema in outputs.items():
@@ -244,8 +252,13 @@ class _Checker:
             given = [key for key in ("time", "tuples") if getattr(point, key) is not None]
             if len(given) != 1:
                 self._wrong("say how much history is kept: either time or tuples.", path)
-            elif getattr(point, given[0]) <= 0:
-                self._wrong("expected a number above 0.", (*path, given[0]))
+            elif not _is_finite(size := getattr(point, given[0])) or size <= 0:
+                self._wrong(f"expected a number above 0, got {size}.", (*path, given[0]))
+
+
+def _is_finite(number: object) -> bool:
+    """Whether it is a number; a parameter of a superbox that is not there is none."""
+    return isinstance(number, int) or (isinstance(number, float) and isfinite(number))
 
 
 def _compare(got: Mapping[str, Type], expected: Mapping[str, Type]) -> list[str]:

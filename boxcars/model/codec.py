@@ -122,6 +122,8 @@ def _read_enum(enum: type[Enum]) -> Reader:
     names = [str(member.value) for member in enum if str(member.value) != "unknown"]
 
     def read(plain: Plain, _path: Path, _problems: Problems) -> Any:
+        if isinstance(plain, enum):
+            return plain
         if plain in names:
             return enum(plain)
         raise Wrong(f"unknown {enum.__name__.lower()} '{plain}'.{nearest(str(plain), names)}")

@@ -21,7 +21,7 @@ class Methods:
 
     net: Any
 
-    def draw(self, type_: str, *arguments: Any, **parameters: Any) -> Stream:
+    def draw(self, type_: str, /, *arguments: Any, **parameters: Any) -> Stream:
         """Draw a box of any type; streams among the arguments are further inputs."""
         others = [argument for argument in arguments if isinstance(argument, Methods)]
         rest = [argument for argument in arguments if not isinstance(argument, Methods)]

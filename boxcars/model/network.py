@@ -91,7 +91,7 @@ class Network:
         self._draw("tables", name, Table(types, (key,) if isinstance(key, str) else tuple(key)))
         return name
 
-    def superbox(self, body: Network, **params: Any) -> None:
+    def superbox(self, body: Network, /, **params: Any) -> None:
         """Define a superbox: ``body`` drawn once, used like a box under its own name.
 
         ``params`` are the parameters with their defaults (None: must be given); inside the body

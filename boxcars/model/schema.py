@@ -62,5 +62,18 @@ class Schema:
         return pl.DataFrame(schema=self.dtypes)
 
 
+def name_problem(name: str) -> str | None:
+    """Why a field can't have that name, if it can't.
+
+    >>> name_problem("__pos")
+    'names that start with __ belong to Boxcars.'
+    """
+    if name.startswith(HIDDEN):
+        return f"names that start with {HIDDEN} belong to Boxcars."
+    if name in ("", "*") or (name.startswith("^") and name.endswith("$")):
+        return f"a field can't be called {name!r}."  # Polars would take it for a pattern
+    return None
+
+
 UNKNOWN_SCHEMA = Schema(Fields(), "")
 """The schema behind a broken box: nothing is known, so nothing is complained about."""

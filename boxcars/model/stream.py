@@ -72,7 +72,7 @@ class Stream(Methods):
     def __getitem__(self, port: str | int) -> Stream:
         """Another output of the same box, by name or number."""
         ports = self.ports
-        name = ports[port] if isinstance(port, int) and port < len(ports) else str(port)
+        name = ports[port] if isinstance(port, int) and 0 <= port < len(ports) else str(port)
         if name not in (*ports, LATE, DEAD):
             raise Wrong(f"'{self._source.name}' has no output '{port}'.{nearest(name, ports)}")
         return Stream(self.net, Arc(self._source.name, name), self._source)
@@ -104,6 +104,8 @@ class Stream(Methods):
 
     def in_group(self, group: str) -> Stream:
         """Deploy the box that was just drawn together with the others of that group."""
+        if self._source.name in self.net.inputs:
+            raise Wrong(f"'{self._source.name}' is an input, only boxes have a group.")
         node = replace(self.net.boxes[self._source.name], group=group)
         self.net._set("boxes", {**self.net.boxes, self._source.name: node})
         return self
@@ -115,6 +117,6 @@ class Stream(Methods):
         self.net._draw("connection_points", name, ConnectionPoint(self.arc, time, tuples))
         return self
 
-    def use(self, superbox: str, *others: Stream, **values: Any) -> Stream:
+    def use(self, superbox: str, /, *others: Stream, **values: Any) -> Stream:
         """Draw a superbox that was defined in this network."""
         return self.net.box(None, use(superbox, **values), self, *others)

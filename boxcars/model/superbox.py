@@ -209,7 +209,7 @@ class _Opener:
         self.problems.append(Problem(message, (*path, *more)))
 
 
-def use(superbox: str, **values: Any) -> Use:
+def use(superbox: str, /, **values: Any) -> Use:
     """A superbox in its place, by name: ``net.box("nyse", bx.use("alarm", limit=10), ticks)``."""
     if not superbox:
         raise Wrong("a superbox needs a name.")

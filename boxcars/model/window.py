@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from math import isfinite
 from typing import Any, Literal, Self, get_args
 
 from boxcars.model.problem import Wrong, a, nearest
@@ -87,6 +88,11 @@ class Window:
             if number is not None and (isinstance(number, bool) or not isinstance(number, Number)):
                 yield name, f"expected a number, got {number!r}."
                 return
+            if isinstance(number, float) and not isfinite(number):
+                yield name, f"expected a finite number, got {number}."
+                return
+        if not isinstance(self.flush, bool):
+            yield "flush", f"expected true or false, got {self.flush!r}."
         yield from self._size_problems(schema)
         yield from self._emit_problems()
         if self.by == "value":
