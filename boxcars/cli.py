@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import boxcars as bx
-from boxcars.connect.files import write_table
+from boxcars.connect.files import target_of, write_table, writing
 from boxcars.draw import FORMATS, draw
 from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
@@ -31,6 +31,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _SHOWN = 20
+_AS_IT_IS: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+"""For Rich: data and errors are shown as they are, square brackets and colons included."""
 
 NetworkFile = Annotated[Path, typer.Argument(help="A network file: .yaml, .json, .xml or .py.")]
 
@@ -40,7 +42,7 @@ def main() -> None:
     try:
         app()
     except BoxcarsError as error:
-        Console(stderr=True, soft_wrap=True).print(str(error), style="red", markup=False)
+        Console(stderr=True, soft_wrap=True, **_AS_IT_IS).print(str(error), style="red")
         sys.exit(1)
 
 
@@ -100,7 +102,8 @@ def draw_command(
     if to is None:
         typer.echo(picture, nl=False)
     else:
-        to.write_text(picture, encoding="utf-8")
+        with writing(to):
+            to.write_text(picture, encoding="utf-8")
 
 
 @app.command()
@@ -144,9 +147,13 @@ def preview(
     """Run a network in this process, without Spark and Java, over files."""
     net = bx.load(network)
     sources, sinks = _pairs(source, "--source"), _pairs(sink, "--sink")
-    for name in sinks:
+    for name, sink_file in sinks.items():
         if name not in net.outputs:
             raise Wrong(f"there is no output '{name}'.{nearest(name, net.outputs)}")
+        if sink_file != "-":
+            target_of(sink_file)
+    if dead is not None:
+        target_of(dead)
     start = perf_counter()
     result = bx.preview(net, sources, trains=trains)
     seconds = perf_counter() - start
@@ -176,12 +183,13 @@ def _deliver(name: str, table: Any, sink: str) -> None:
     if sink != "-":
         write_table(table, sink)
         return
-    shown = Table(title=f"{name}: {table.num_rows:,} tuples", title_justify="left")
+    typer.echo(f"{name}: {table.num_rows:,} tuples")
+    shown = Table()
     for column in table.column_names:
         shown.add_column(column)
     for row in table.slice(0, _SHOWN).to_pylist():
         shown.add_row(*(str(value) for value in row.values()))
-    Console().print(shown)
+    Console(**_AS_IT_IS).print(shown)
     if table.num_rows > _SHOWN:
         typer.echo(f"... and {table.num_rows - _SHOWN:,} more; --sink {name}=FILE has them all")
 

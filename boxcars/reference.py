@@ -58,7 +58,7 @@ def _method(cls: type[Box]) -> str:
     if most is None:
         first.append("*others: Stream")
     else:
-        names = ["right"] if most == 2 else [f"input{i}" for i in range(2, most + 1)]
+        names = ["other"] if most == 2 else [f"input{i}" for i in range(2, most + 1)]
         first += [f"{name}: Stream" for name in names[: max(most - 1, 0)]]
     rest = _signature(cls)
     if most is None and rest and not rest[0].startswith("*"):

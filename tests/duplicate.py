@@ -18,4 +18,4 @@ class Duplicate(Eager, type="duplicate"):
         return {"0": inputs[0]}
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
-        return {"0": train.select(pl.all().repeat_by(self.number)).explode(pl.all())}
+        return {"0": train.select(pl.all().repeat_by(self.number)).explode(train.columns)}

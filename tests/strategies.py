@@ -38,20 +38,16 @@ def values(draw: Any, fields: dict[str, str]) -> str:
     """An expression over the fields, of any type that the box in question may take."""
     field = draw(st.sampled_from(list(fields)))
     text = draw(strings).replace("'", "''")
-    return draw(
-        st.sampled_from(
-            [quoted(field), "t + 1", "t * 2.5", f"'{text}'", "case when t > 3 then 1 else 2 end"]
-        )
-    )
+    choices = [quoted(field), "t + 1", "t * 2.5", f"'{text}'", "case when t > 3 then 1 else 2 end"]
+    return str(draw(st.sampled_from(choices)))
 
 
 @st.composite
 def predicates(draw: Any, fields: dict[str, str]) -> str:
     field = draw(st.sampled_from(list(fields)))
     number = draw(st.integers(-5, 5))
-    return draw(
-        st.sampled_from([f"t > {number}", f"{quoted(field)} is null", f"t % 3 = 1 or t < {number}"])
-    )
+    choices = [f"t > {number}", f"{quoted(field)} is null", f"t % 3 = 1 or t < {number}"]
+    return str(draw(st.sampled_from(choices)))
 
 
 class _Drawing:
@@ -124,10 +120,11 @@ class _Drawing:
                 ]
             )
         )
-        by = [name for name in fields if name != "t"][: self.draw(st.integers(0, 3))]
+        groups = [name for name in fields if name not in ("t", "_n", "_m")]
+        by = groups[: self.draw(st.integers(0, 3))]
         drawn = stream.aggregate(window, by=by, fields={"_n": "count()", "_m": "last(t)"})
-        groups = {name: fields[name] for name in by}
-        self.keep(drawn.named(self.name()), {**groups, "t": "int", "_n": "int", "_m": "int"})
+        kept = {name: fields[name] for name in by}
+        self.keep(drawn.named(self.name()), {**kept, "t": "int", "_n": "int", "_m": "int"})
 
     def join(self) -> None:
         (left, ours), (right, theirs) = self.pick(), self.pick()
@@ -140,7 +137,7 @@ class _Drawing:
         )
 
     def use(self) -> None:
-        stream, _ = self.pick()
+        stream, fields = self.pick()
         superbox = f"super{len(self.net.superboxes)}"
         body = bx.Network(superbox)
         feed = body.input("feed", ts="t", fields={"t": "int"})
@@ -149,7 +146,7 @@ class _Drawing:
         body.output("low", low.drop(rate="$rate", seed=1).named("less"))  # type: ignore[arg-type]
         self.net.superbox(body, limit=self.draw(st.integers(-5, 5)), rate=None)
         rate = self.draw(st.floats(0, 0.9))
-        self.keep(stream.use(superbox, rate=rate).named(self.name()), {"t": "int"})
+        self.keep(stream.use(superbox, rate=rate).named(self.name()), fields)
 
 
 @st.composite

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
+
+import polars as pl
 
 from boxcars.expr import Expr, call
+from boxcars.kernels import time_windows, tuple_windows
+from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
+from boxcars.kernels.axis import Axis
+from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step
+from boxcars.kernels.tuple_windows import TupleWindow
 from boxcars.model.arc import LATE, MAIN
-from boxcars.model.box import Box, Ports, param
+from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
-from boxcars.model.problem import Wrong, a, nearest
+from boxcars.model.problem import Wrong, nearest
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 
-SYNONYMS: Mapping[str, str] = {
-    "firstval": "first",
-    "first_val": "first",
-    "lastval": "last",
-    "last_val": "last",
-    "mean": "avg",
-}
-_SAME = ("first", "last", "min", "max")
-_NUMBER = ("sum", "delta")
-_FLOAT = ("avg", "median", "stddev", "variance")
-FUNCTIONS: tuple[str, ...] = (*_SAME, *_NUMBER, *_FLOAT, "quantile", "count", "count_distinct")
 
-
-class Aggregate(Box, type="aggregate", icon="Σ"):
+class Aggregate(Stateful, type="aggregate", icon="Σ"):
     """Compute functions over windows of tuples, by time, tuples or value, for each group.
 
     The output has the fields of ``by``, the order attribute, and a field for each function.
@@ -39,8 +35,6 @@ class Aggregate(Box, type="aggregate", icon="Σ"):
     >>> calls = bx.Network("n").input("calls", ts="time", fields={"time": "int", "caller": "str"})
     >>> hourly = calls.aggregate(bx.time(3600, advance=600), by="caller", calls="count()")
     """
-
-    stateful: ClassVar[bool] = True
 
     window: Window = param("Which tuples are looked at together.")
     fields: Fields[Expr] = param(
@@ -82,6 +76,7 @@ class Aggregate(Box, type="aggregate", icon="Σ"):
         groups = {name: inputs.field(name, "by", i) for i, name in enumerate(self.by)}
         types = {name: self._function(e, inputs, name) for name, e in self.fields.items()}
         for name in types:
+            inputs.new_field(name, "fields", name)
             if name in self.by:
                 inputs.wrong(f"'{name}' is a group-by field already.", "fields", name)
         if not schema.known:
@@ -93,39 +88,98 @@ class Aggregate(Box, type="aggregate", icon="Σ"):
                 "in",
             )
         fields = Fields({**groups, schema.ts: schema[schema.ts], **types})
-        ordered = schema.ts not in types
-        return {MAIN: Schema(fields, schema.ts, ordered), LATE: replace(schema, ordered=False)}
+        return {
+            MAIN: Schema(fields, schema.ts, ordered=schema.ts not in types),
+            LATE: replace(schema, ordered=False),
+        }
 
     def _function(self, expr: Expr, inputs: Ports, name: str) -> Type:
         try:
-            found = call(expr)
+            function, arguments = _read(expr)
         except Wrong as wrong:
             inputs.wrong(str(wrong), "fields", name)
             return Type.UNKNOWN
-        known = [*FUNCTIONS, *SYNONYMS]
-        if found is None or SYNONYMS.get(found[0], found[0]) not in FUNCTIONS:
-            hint = nearest(found[0], known) if found else " Write for example sum(price)."
-            inputs.wrong(f"'{expr.text}' is not an aggregate function.{hint}", "fields", name)
-            return Type.UNKNOWN
-        function, arguments = SYNONYMS.get(found[0], found[0]), found[1]
-        wanted = {"count": (0, 1), "quantile": (2, 2)}.get(function, (1, 1))
-        if not wanted[0] <= len(arguments) <= wanted[1]:
-            inputs.wrong(
-                f"{function} takes {wanted[1]} argument{'s' * (wanted[1] > 1)}, "
-                f"got {len(arguments)}.",
-                "fields",
-                name,
-            )
-            return Type.UNKNOWN
         got = [inputs.type(argument, "fields", name) for argument in arguments]
-        return self._result(function, got, inputs, name)
-
-    def _result(self, function: str, got: list[Type], inputs: Ports, name: str) -> Type:
-        if function in ("count", "count_distinct"):
-            return Type.INT
-        if function in _SAME:
-            return got[0]
-        if not got[0].numeric:
-            inputs.wrong(f"{function} needs a number, got {a(got[0])}.", "fields", name)
+        if Type.UNKNOWN in got:
             return Type.UNKNOWN
-        return got[0] if function in _NUMBER else Type.FLOAT
+        try:
+            return function.result(got)
+        except Wrong as wrong:
+            inputs.wrong(f"{function.name} {wrong}", "fields", name)
+            return Type.UNKNOWN
+
+    def start(self, schemas: tuple[Schema, ...]) -> State:
+        """No tuples are kept."""
+        w = self.window
+        runs = w.by == "tuples" or (w.by == "time" and w.step > 0)
+        if not runs or w.emit != "close" or w.slack:
+            raise Wrong(
+                "this version can't run such a window yet, only time windows with an advance and "
+                "tuple windows, both without slack and emitting when they close."
+            )
+        nothing = self._columns(schemas[0].empty(), schemas[0])
+        return (time_windows if self.window.by == "time" else tuple_windows).start(nothing)
+
+    def step(
+        self,
+        state: State,
+        trains: tuple[pl.DataFrame, ...],
+        frontiers: tuple[Frontier, ...],
+        schemas: tuple[Schema, ...],
+    ) -> Step:
+        """Close the windows whose time has come and compute their functions."""
+        schema = schemas[0]
+        closed = self._close(state, self._columns(trains[0], schema), frontiers[0], schema)
+        columns = {name: closed.keys[name].gather(closed.key) for name in self.by}
+        columns[schema.ts] = closed.ts
+        for number, (name, expr) in enumerate(self.fields.items()):
+            function, arguments = _read(expr)
+            given = [closed.tuples[_argument(number, i)] for i in range(len(arguments))]
+            result = function.result([argument.type_in(schema) for argument in arguments])
+            columns[name] = function.compute(closed.windows, given).cast(result.dtype)
+        trains_out = {MAIN: pl.DataFrame(columns), LATE: trains[0].clear()}
+        return Step(trains_out, closed.frontier, closed.state)
+
+    def _columns(self, train: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+        """What is kept of a tuple: its key, its order and the arguments of the functions."""
+        columns = {name: pl.col(name) for name in (*self.by, schema.ts)}
+        for number, expr in enumerate(self.fields.values()):
+            for i, argument in enumerate(_read(expr)[1]):
+                columns[_argument(number, i)] = argument.compile(schema)
+        return train.with_columns(**columns).select(list(columns))
+
+    def _close(self, state: State, new: pl.DataFrame, frontier: Frontier, schema: Schema) -> Closed:
+        group, window = Grouping(self.by, schema.ts), self.window
+        if window.by == "time":
+            axis = Axis.of(window, schema[schema.ts])
+            return time_windows.close(axis, group, state, new, frontier, window.flush)
+        unit = 1_000_000 if schema[schema.ts] is Type.TIMESTAMP else 1
+        timeout = None if window.timeout is None else window.timeout * unit
+        spec = TupleWindow(int(window.size), int(window.step) or 1, timeout, window.flush)
+        return tuple_windows.close(spec, group, state, new, frontier)
+
+
+def _read(expr: Expr) -> tuple[Function, tuple[Expr, ...]]:
+    """The function of a field and its arguments."""
+    found = call(expr)
+    if found is None:
+        raise Wrong(f"'{expr.text}' is not an aggregate function. Write for example sum(price).")
+    name, arguments = found
+    function = find_function(name)
+    if function is None:
+        hint = nearest(name, [*FUNCTIONS, *SYNONYMS])
+        raise Wrong(f"'{expr.text}' is not an aggregate function.{hint}")
+    least, most = function.arity
+    if not least <= len(arguments) <= most:
+        raise Wrong(f"{function.signature} takes {_range(least, most)}, got {len(arguments)}.")
+    return function, arguments
+
+
+def _argument(function: int, number: int) -> str:
+    """The column with an argument of a function."""
+    return f"__{function}.{number}"
+
+
+def _range(least: int, most: int) -> str:
+    noun = "argument" if most == 1 else "arguments"
+    return f"{most} {noun}" if least == most else f"{least} to {most} {noun}"

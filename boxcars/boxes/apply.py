@@ -8,13 +8,12 @@ from typing import Any, Self
 
 import polars as pl
 
-from boxcars.kernels.hidden import HIDDEN_COLUMNS
 from boxcars.kernels.kernel import Eager
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import BoxcarsError, Wrong, a
-from boxcars.model.schema import Schema
+from boxcars.model.schema import HIDDEN, Schema
 from boxcars.model.types import Type
 
 Work = Callable[[pl.DataFrame], pl.DataFrame]
@@ -27,7 +26,8 @@ class Apply(Eager, type="apply", icon="λ"):
 
     The function must treat each tuple by itself (it never knows where a train ends) and keep the
     order. It may drop tuples and give several for one. Without ``fields`` the output has the
-    fields of the input. In files the function is named as ``package.module:function``.
+    fields of the input. Columns that start with ``__`` belong to Boxcars and must stay. In files
+    the function is named as ``package.module:function``.
 
     Paper: Borealis' user-defined operators (thesis, A.2).
 
@@ -48,12 +48,9 @@ class Apply(Eager, type="apply", icon="λ"):
     @classmethod
     def build(cls, function: Work | str, fields: Mapping[str, str | Type] | None = None) -> Self:
         """A function, or its name, and the fields it gives."""
-        types = None if fields is None else Fields({n: Type(t) for n, t in fields.items()})
-        if isinstance(function, str):
-            return cls(function, types)
-        name = f"{function.__module__}:{function.__qualname__}"
-        _LOCAL[name] = function
-        return cls(name, types)
+        if not isinstance(function, str):
+            function = _register(function)
+        return cls.from_plain({"function": function, "fields": fields})
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of :meth:`build`."""
@@ -62,10 +59,12 @@ class Apply(Eager, type="apply", icon="λ"):
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The declared fields, which must hold the order attribute."""
-        if ":" not in self.function:
+        if not all(self.function.partition(":")):
             inputs.wrong(f"expected 'package.module:function', got '{self.function}'.", "function")
         if self.fields is None or not inputs[0].known:
             return {MAIN: inputs[0]}
+        for name in self.fields:
+            inputs.new_field(name, "fields", name)
         ts = inputs[0].ts
         if self.fields.get(ts) is not inputs[0][ts]:
             inputs.wrong(f"the order attribute '{ts}' must stay {a(inputs[0][ts])}.", "fields")
@@ -73,15 +72,36 @@ class Apply(Eager, type="apply", icon="λ"):
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
         """Call the function and hold it to its fields."""
-        result = find_function(self.function)(train)
+        function = find_function(self.function)
+        try:
+            result = function(train)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise BoxcarsError(f"{self.function} raised {what}") from error
         wanted = schema.dtypes if self.fields is None else schema.with_fields(self.fields).dtypes
+        wanted |= {n: d for n, d in train.schema.items() if n.startswith(HIDDEN)}
         got = getattr(result, "schema", None)
         if got is None or any(got.get(name) != dtype for name, dtype in wanted.items()):
             raise BoxcarsError(
                 f"{self.function} gave {dict(got) if got else type(result).__name__}, "
-                f"but its fields are declared as {wanted}."
+                f"but its fields are declared as {wanted}. Columns that start with {HIDDEN} belong "
+                "to Boxcars and must stay."
             )
-        return {MAIN: result.select(*wanted, HIDDEN_COLUMNS)}
+        return {MAIN: result.select(*wanted)}
+
+
+def _register(function: Work) -> str:
+    """The name of a function; those that can't be imported are told apart by a number."""
+    if not callable(function):
+        raise Wrong(f"expected a function or its name, got {function!r}.")
+    name = getattr(function, "__qualname__", f"<{type(function).__name__}>")
+    first = free = f"{function.__module__}:{name}"
+    number = 1
+    while "<" in first and _LOCAL.get(free, function) is not function:
+        number += 1
+        free = f"{first}-{number}"
+    _LOCAL[free] = function
+    return free
 
 
 def find_function(name: str) -> Work:
@@ -93,8 +113,8 @@ def find_function(name: str) -> Work:
         found: Any = import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise Wrong(f"there is no function '{name}': {error}.") from None
+    except Exception as error:
+        raise Wrong(f"there is no function '{name}': {error}.") from error
     if not callable(found):
         raise Wrong(f"'{name}' is not a function.")
     work: Work = found

@@ -56,17 +56,17 @@ class Decode(Eager, type="decode", icon="⇥"):
         except Wrong as wrong:
             inputs.wrong(str(wrong), "format")
         for name in self.fields:
-            if name == schema.ts or name.startswith(HIDDEN):
+            inputs.new_field(name, "fields", name)
+            if name == schema.ts:
                 inputs.wrong(
                     f"'{name}' is taken: the order attribute of the input stays.", "fields", name
                 )
         if not schema.known:
             return {MAIN: schema, DEAD: schema}
         order = {schema.ts: schema[schema.ts]}
-        letters = {"record": Type.BYTES, "reason": Type.STR}
         return {
             MAIN: schema.with_fields(order | dict(self.fields)),
-            DEAD: schema.with_fields(order | letters),
+            DEAD: dead_schema(inputs),
         }
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
@@ -80,6 +80,15 @@ class Decode(Eager, type="decode", icon="⇥"):
             [carried[decoded.dead["origin"]], decoded.dead.drop("origin")], how="horizontal"
         ).select(schema.ts, "record", "reason", HIDDEN_COLUMNS)
         return {MAIN: tuples, DEAD: dead}
+
+
+def dead_schema(inputs: Ports) -> Schema:
+    """The schema of dead letters: the order attribute, the record and the reason."""
+    schema = inputs[0]
+    letters = {"record": Type.BYTES, "reason": Type.STR}
+    if schema.ts in letters:
+        inputs.wrong(f"the order attribute can't be called '{schema.ts}': dead letters are.", "in")
+    return schema.with_fields({schema.ts: schema[schema.ts]} | letters)
 
 
 def _numbered(carried: pl.DataFrame, origin: pl.Series) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from boxcars.boxes.decode import dead_schema
 from boxcars.convert import make_format
 from boxcars.kernels.hidden import HIDDEN_COLUMNS
 from boxcars.kernels.kernel import Eager
@@ -49,13 +50,13 @@ class Encode(Eager, type="encode", icon="⇤"):
             make_format(self.format, schema.fields, self.options)
         except Wrong as wrong:
             inputs.wrong(str(wrong), "format")
+        inputs.new_field(self.field, "field")
         if self.field == schema.ts:
             inputs.wrong(f"'{self.field}' is the order attribute; choose another name.", "field")
         order = {schema.ts: schema[schema.ts]}
-        letters = {"record": Type.BYTES, "reason": Type.STR}
         return {
             MAIN: schema.with_fields(order | {self.field: Type.BYTES}),
-            DEAD: schema.with_fields(order | letters),
+            DEAD: dead_schema(inputs),
         }
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from boxcars.expr import Expr
+import polars as pl
+from sqlglot import exp
+
+from boxcars.expr import Expr, conjuncts
+from boxcars.expr.parse import parse
+from boxcars.kernels.hidden import POSITION
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, earliest, split_point
+from boxcars.kernels.matching import Axis, Condition, Input, Limit, appended, find_pairs
 from boxcars.model.arc import LATE, MAIN
-from boxcars.model.box import Box, Ports, param
+from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import a
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
@@ -16,13 +24,128 @@ from boxcars.model.types import Type
 from boxcars.model.window import Window
 
 SIDES = ("left", "right")
+_SPREAD = 0x1E3779B97F4A7C15
+_POSITIVE = 2**63 - 1
 
 
-class Join(Box, type="join", icon="⋈"):
+class Matching(Stateful):
+    """What join and product have in common: two windows, and the pairs that match.
+
+    The tuples of both streams come in order; at equal order values the left ones come first. Each
+    purges the window of the other stream, is matched with what is left there, and is added to its
+    own window.
+    """
+
+    arity: ClassVar[tuple[int, int | None]] = (2, 2)
+
+    on: Expr = param("When two tuples match, over left.<field> and right.<field>.", xml="predicate")
+    window: Window = param("How far apart two tuples may be, or how many tuples each side keeps.")
+    right: Window | None = param(
+        "The window of right tuples; `window` is then for left tuples alone.", default=None
+    )
+
+    @property
+    def side_ports(self) -> tuple[str, ...]:
+        """``late`` has the tuples that came behind the frontier."""
+        return (LATE,)
+
+    @property
+    @abstractmethod
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """The fields, one on the left and one on the right, that are equal in every pair."""
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """The order attribute, then the fields of both sides."""
+        left, right = inputs[0], inputs[1]
+        if not (left.known and right.known):
+            return {MAIN: UNKNOWN_SCHEMA, LATE: UNKNOWN_SCHEMA}
+        self._check_window(self.window, inputs, left, "window")
+        if self.right is not None:
+            self._check_window(self.right, inputs, right, "right")
+        both = pair(left, right)
+        self._check_on(inputs, both)
+        _check_order(inputs)
+        fields = {_joined(name): type_ for name, type_ in both.fields.items()}
+        if left.ts in fields:
+            inputs.wrong(
+                f"the output would have two fields '{left.ts}': rename the order attribute first.",
+                "in",
+                0,
+            )
+        schema = Schema(Fields({left.ts: left[left.ts]} | fields), left.ts)
+        return {MAIN: schema, LATE: replace(left, ordered=False)}
+
+    def _check_window(self, window: Window, inputs: Ports, schema: Schema, name: str) -> None:
+        if window.by not in ("time", "tuples"):
+            inputs.wrong(f"{a(self.type)} needs a time or tuples window, got {window.by}.", name)
+            return
+        for more in ("advance", "timeout", "slack", "emit", "origin", "flush"):
+            if getattr(window, more) != getattr(Window(window.by), more):
+                inputs.wrong(f"the window of {a(self.type)} has nothing but a size.", name, more)
+        for where, message in window.problems(schema):
+            inputs.wrong(message, name, where)
+
+    def _check_on(self, inputs: Ports, both: Schema) -> Type:
+        got = inputs.type(self.on, "on", schema=both)
+        if not Type.BOOL.accepts(got):
+            inputs.wrong(f"expected a bool, got {a(got)}.", "on")
+        return got
+
+    def start(self, schemas: tuple[Schema, ...]) -> State:
+        """Nothing waits, and the windows are empty."""
+        return {name: schemas[port].empty() for port in range(2) for name in _names(port)}
+
+    def step(
+        self,
+        state: State,
+        trains: tuple[pl.DataFrame, ...],
+        frontiers: tuple[Frontier, ...],
+        schemas: tuple[Schema, ...],
+    ) -> Step:
+        """Match the tuples whose time has come, and forget those that nobody can meet any more."""
+        together, condition = earliest(frontiers), self._condition(schemas)
+        type_ = schemas[0][schemas[0].ts]
+        inputs = []
+        for port, window in enumerate((self.window, self.right or self.window)):
+            axis = Axis(schemas[port].ts, type_)
+            held, waiting = (state[name] for name in _names(port))
+            waiting = appended(waiting, trains[port])
+            cut = split_point(axis.column(waiting).to_frame(), axis.ts, together)
+            old, new = (condition.with_keys(part, port) for part in (held, waiting[:cut]))
+            inputs.append(Input(axis, Limit.of(window, type_), old, new, waiting[cut:]))
+        left, right = inputs
+        pairs = [_result(found, schemas) for found in find_pairs(left, right, condition)]
+        kept = (left.keep(right, frontiers[1]), right.keep(left, frontiers[0]))
+        new_state = {
+            name: frame
+            for port, rest in enumerate((left.rest, right.rest))
+            for name, frame in zip(_names(port), (kept[port], rest), strict=True)
+        }
+        return Step({MAIN: pl.concat(pairs), LATE: trains[0].clear()}, together, new_state)
+
+    def _condition(self, schemas: tuple[Schema, ...]) -> Condition:
+        """The key, and what is left of ``on``: all of it where the key is only a hash."""
+        both, keys = pair(*schemas), self.keys
+        dtypes = tuple(_common(both[f"left.{one}"], both[f"right.{two}"]) for one, two in keys)
+        exact = Condition.is_exact(dtypes)
+        terms = [t for t in conjuncts(self.on) if not (keys and exact and equality(t))]
+        lefts, rights = (tuple(pair_[port] for pair_ in keys) for port in range(2))
+        return Condition(
+            (lefts, rights),
+            dtypes,
+            tuple(term.compile(both) for term in terms),
+            frozenset(name for term in terms for name in term.fields),
+        )
+
+
+class Join(Matching, type="join", icon="⋈"):
     """Match each tuple with those of the other stream that are near it and satisfy ``on``.
 
+    ``on`` has at least one term that says that two fields are equal; :class:`product` does without.
     In ``on`` the fields are written ``left.caller`` and ``right.caller``; in the output they are
-    ``left_caller`` and ``right_caller``, behind the order attribute: the later of the two.
+    ``left_caller`` and ``right_caller``, behind the order attribute: the later of the two. With a
+    time window two tuples match if their order attributes differ by less than its size; with a
+    tuple window a tuple meets the last tuples of the other side. A null equals nothing.
 
     Paper: StreamCloud's Join (thesis, 2.1.1).
 
@@ -33,45 +156,20 @@ class Join(Box, type="join", icon="⋈"):
     >>> paid = calls.join(bills, on="left.caller = right.payer", window=bx.time(60))
     """
 
-    stateful: ClassVar[bool] = True
-    arity: ClassVar[tuple[int, int | None]] = (2, 2)
-
-    on: Expr = param("When two tuples match, over left.<field> and right.<field>.", xml="predicate")
-    window: Window = param("How far apart two tuples may be.")
-
     @property
-    def side_ports(self) -> tuple[str, ...]:
-        """``late`` has the tuples that came behind the frontier."""
-        return (LATE,)
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """The fields of the terms such as ``left.k = right.k``."""
+        return tuple(found for term in conjuncts(self.on) if (found := equality(term)))
 
-    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """The order attribute, then the fields of both sides."""
-        left, right = inputs[0], inputs[1]
-        if not (left.known and right.known):
-            return {MAIN: UNKNOWN_SCHEMA, LATE: UNKNOWN_SCHEMA}
-        for where, message in self.window.problems(left):
-            inputs.wrong(message, "window", where)
-        both = pair(left, right)
-        got = inputs.type(self.on, "on", schema=both)
-        if not Type.BOOL.accepts(got):
-            inputs.wrong(f"expected a bool, got {a(got)}.", "on")
-        if not left[left.ts].accepts(right[right.ts]):
+    def _check_on(self, inputs: Ports, both: Schema) -> Type:
+        got = super()._check_on(inputs, both)
+        if got is Type.BOOL and not self.keys:
             inputs.wrong(
-                f"the order attributes differ: '{left.ts}' is {a(left[left.ts])}, "
-                f"'{right.ts}' is {a(right[right.ts])}.",
-                "in",
+                "a join needs a term such as left.k = right.k; for any other predicate use "
+                "product.",
+                "on",
             )
-        for i, schema in enumerate((left, right)):
-            if not schema.ordered:
-                inputs.wrong(
-                    f"the order attribute '{schema.ts}' was computed anew, so this input is not "
-                    "in order: sort it first.",
-                    "in",
-                    i,
-                )
-        fields = {left.ts: left[left.ts]}
-        fields |= {name.replace(".", "_", 1): type_ for name, type_ in both.fields.items()}
-        return {MAIN: Schema(Fields(fields), left.ts), LATE: replace(left, ordered=False)}
+        return got
 
 
 def pair(left: Schema, right: Schema) -> Schema:
@@ -82,3 +180,69 @@ def pair(left: Schema, right: Schema) -> Schema:
         for name, type_ in schema.fields.items()
     }
     return Schema(Fields(fields), f"left.{left.ts}")
+
+
+def equality(term: Expr) -> tuple[str, str] | None:
+    """The fields of left and right that a term says are equal, if it is such a term.
+
+    >>> equality(Expr.of("right.payer = left.caller"))
+    ('caller', 'payer')
+    """
+    if term.polars is not None:
+        return None
+    root = parse(term.text).root
+    if not isinstance(root, exp.EQ):
+        return None
+    sides = (root.this, root.expression)
+    if not all(isinstance(side, exp.Column) for side in sides):
+        return None
+    fields = {side: field for side, _, field in (node.name.partition(".") for node in sides)}
+    return (fields["left"], fields["right"]) if set(fields) == set(SIDES) else None
+
+
+def _check_order(inputs: Ports) -> None:
+    """Both inputs are in order, and by values that can be compared."""
+    left, right = inputs[0], inputs[1]
+    if not left[left.ts].accepts(right[right.ts]):
+        inputs.wrong(
+            f"the order attributes differ: '{left.ts}' is {a(left[left.ts])}, "
+            f"'{right.ts}' is {a(right[right.ts])}.",
+            "in",
+        )
+    for i, schema in enumerate((left, right)):
+        if not schema.ordered:
+            inputs.wrong(
+                f"the order attribute '{schema.ts}' was computed anew, so this input is not "
+                "in order: sort it first.",
+                "in",
+                i,
+            )
+
+
+def _common(one: Type, two: Type) -> pl.DataType:
+    """The type in which two fields are compared: an int that meets a float becomes one."""
+    return (one if one is two else Type.FLOAT).dtype
+
+
+def _names(port: int) -> tuple[str, str]:
+    """The frames of an input in the state: its window, and what waits for the frontier."""
+    return SIDES[port], f"waiting {SIDES[port]}"
+
+
+def _joined(name: str) -> str:
+    return name.replace(".", "_", 1)
+
+
+def _result(pairs: pl.DataFrame, schemas: tuple[Schema, ...]) -> pl.DataFrame:
+    """Pairs as tuples of the output, with a position of their own if both sides have one."""
+    left, right = schemas
+    later = pl.max_horizontal(
+        f"left.{left.ts}", pl.col(f"right.{right.ts}").cast(left[left.ts].dtype)
+    )
+    columns = [later.alias(left.ts)]
+    columns += [pl.col(name).alias(_joined(name)) for name in pair(left, right).fields]
+    positions = [f"{side}.{POSITION}" for side in SIDES]
+    if set(positions) <= set(pairs.columns):
+        mixed = pl.col(positions[0]) * _SPREAD + pl.col(positions[1])
+        columns.append((mixed & _POSITIVE).alias(POSITION))
+    return pairs.select(columns)

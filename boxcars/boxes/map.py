@@ -130,11 +130,9 @@ class Map(Lazy, type="map", icon="ƒ"):
         return ts not in self.fields or self.fields[ts].increasing_in(schema.ts)
 
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
-        """A select; constants alone need the train beside them to know how many tuples it has."""
+        """A select, beside the train so that a constant is there once for every tuple."""
         columns = {new: pl.col(old).alias(new) for new, old in self._kept(schema).items()}
         columns |= {name: e.compile(schema).alias(name) for name, e in self.fields.items()}
-        if any(e.fields for e in self.fields.values()) or self._kept(schema):
-            return {"0": train.select(*columns.values(), HIDDEN_COLUMNS)}
         return {"0": train.with_columns(*columns.values()).select(*columns, HIDDEN_COLUMNS)}
 
     def move_frontier(self, frontier: Frontier, schema: Schema) -> Frontier:

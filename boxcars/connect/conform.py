@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
+from polars import selectors as cs
 
-from boxcars.expr import Expr
+from boxcars.expr.cast import cast
+from boxcars.expr.value import Value
 from boxcars.model.entities import Input
-from boxcars.model.frozen import Fields
 from boxcars.model.problem import Wrong, a, nearest
-from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 
 DEAD_LETTERS: Mapping[str, pl.DataType] = {"record": pl.Binary(), "reason": pl.String()}
 _REASON = "__reason"
+_ERRORS = (pa.ArrowException, pl.exceptions.PolarsError)
 
 
 @dataclass(frozen=True)
@@ -34,23 +36,27 @@ def as_frame(data: Any) -> pl.DataFrame:
         return data
     if isinstance(data, pl.LazyFrame):
         return data.collect()
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    elif type(data).__module__.split(".")[0] == "pandas":
-        data = pa.Table.from_pandas(data, preserve_index=False)
     try:
-        if isinstance(data, Mapping):
+        if data is None:
+            raise TypeError("there is nothing")
+        if isinstance(data, pa.RecordBatch):
+            data = pa.Table.from_batches([data])
+        elif type(data).__module__.split(".")[0] == "pandas":
+            data = pa.Table.from_pandas(data, preserve_index=False)
+        elif isinstance(data, Mapping):
             data = pa.table(dict(data))
         elif isinstance(data, list):
-            data = pa.Table.from_pylist(data)
+            names = dict.fromkeys(name for row in data for name in row.keys())  # noqa: SIM118
+            data = pa.table({name: [row.get(name) for row in data] for name in names})
         frame = pl.from_arrow(data)
-    except (TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+    except (TypeError, ValueError, AttributeError, *_ERRORS) as error:
         first = str(error).splitlines()[0]
         raise Wrong(
             f"expected a path, an Arrow table, a Polars or pandas frame, a dict of columns or a "
             f"list of rows; got a {type(data).__name__} ({first})."
         ) from None
-    assert isinstance(frame, pl.DataFrame)
+    if isinstance(frame, pl.Series):
+        raise Wrong("expected a table, got a single column.")
     return frame
 
 
@@ -60,6 +66,8 @@ def conform(frame: pl.DataFrame, entity: Input) -> Conformed:
     Text is parsed where a number, truth value or timestamp is declared. A row whose text can't
     be parsed, or whose order attribute is null or not a number, is a dead letter.
     """
+    if not frame.columns:
+        frame = entity.schema.empty()
     reasons: list[pl.Expr] = []
     columns: list[pl.Expr] = []
     for name, type_ in entity.fields.items():
@@ -92,10 +100,10 @@ def _column(frame: pl.DataFrame, name: str, type_: Type) -> tuple[pl.Expr, list[
         return column.cast(type_.dtype), []
     found = Type.of(got)
     if found is Type.STR and type_ not in (Type.STR, Type.BYTES):
-        text = Schema(Fields({name: Type.STR}), name)
-        parsed = Expr.of(f'cast("{name}" as {type_})').compile(text)
-        failed = pl.when(column.is_not_null() & parsed.is_null())
-        says = pl.format(f"{name}: '{{}}' is not {a(type_)}", column)
+        text = column.cast(pl.String)
+        parsed = cast(Value(Type.STR, text, name), type_)
+        failed = pl.when(text.is_not_null() & parsed.is_null())
+        says = pl.concat_str(pl.lit(f"{name}: '"), text, pl.lit(f"' is not {a(type_)}"))
         return parsed.alias(name), [failed.then(says)]
     if found is not type_ and not (found is Type.INT and type_ is Type.FLOAT):
         raise Wrong(f"field '{name}' is {got} in the data, expected {a(type_)}.")
@@ -110,10 +118,14 @@ def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:
     if entity.fields[entity.ts] is Type.FLOAT:
         nan = pl.lit(f"{entity.ts}: the order attribute is not a number")
         reasons.append(pl.when(ts.is_nan()).then(nan))
+    if entity.fields[entity.ts] is Type.TIMESTAMP:
+        far = pl.lit(f"{entity.ts}: the order attribute is not between the years 1 and 9999")
+        reasons.append(pl.when(~ts.is_between(datetime.min, datetime.max)).then(far))
     return reasons
 
 
 def _letters(rows: pl.DataFrame, reasons: pl.Series) -> pl.DataFrame:
+    rows = rows.with_columns(cs.binary().bin.encode("base64"))
     texts = rows.select(pl.struct(pl.all()).struct.json_encode().cast(pl.Binary)).to_series()
     return pl.DataFrame({"record": texts, "reason": reasons}, schema=dict(DEAD_LETTERS))
 

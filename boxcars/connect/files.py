@@ -34,7 +34,8 @@ def list_parts(path: str | Path) -> list[Path]:
     """The file itself, or the data files in a folder."""
     where = Path(path)
     if where.is_dir():
-        parts = sorted(p for p in where.iterdir() if p.suffix in SUFFIXES)
+        found = sorted(p for p in where.iterdir() if p.suffix in SUFFIXES)
+        parts = [p for p in found if p.name[0] not in "._"]  # those are still being written
         if not parts:
             raise Wrong(f"{path}: the folder has no {', '.join(SUFFIXES)} file.")
         return parts
@@ -53,7 +54,7 @@ def _read_file(path: Path, entity: Input) -> Conformed:
         frame = pl.from_arrow(table)
         assert isinstance(frame, pl.DataFrame)
         return conform(frame, entity)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
         first = str(error).splitlines()[0]
         raise BoxcarsError(f"{path}: can't be read as {path.suffix[1:]}: {first}") from None
     except Wrong as wrong:
@@ -76,11 +77,7 @@ def check_suffix(path: Path) -> None:
 
 def write_table(table: pa.Table, path: str | Path) -> None:
     """Write a whole table to a file: all of it or, if something goes wrong, nothing."""
-    target = Path(path)
-    if str(path).endswith("/"):
-        target.mkdir(parents=True, exist_ok=True)
-        target /= "part-0.parquet"
-    check_suffix(target)
+    target = target_of(path)
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     writers: dict[str, Callable[[Path], None]] = {
@@ -89,11 +86,18 @@ def write_table(table: pa.Table, path: str | Path) -> None:
         ".csv": lambda part: _encode(frame, "csv", part),
         ".jsonl": lambda part: _encode(frame, "jsonl", part),
     }
-    try:
+    with writing(path):
+        if str(path).endswith("/"):
+            target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as part:
             writers[target.suffix](part)
-    except OSError as error:
-        raise BoxcarsError(f"{path}: can't be written: {error.strerror or error}.") from None
+
+
+def target_of(path: str | Path) -> Path:
+    """The file that a table is written to: the path itself, or a part in the folder it names."""
+    target = Path(path) / "part-0.parquet" if str(path).endswith("/") else Path(path)
+    check_suffix(target)
+    return target
 
 
 def _encode(frame: pl.DataFrame, name: str, part: Path) -> None:
@@ -109,6 +113,15 @@ def _encode(frame: pl.DataFrame, name: str, part: Path) -> None:
             strings = dict.fromkeys(fields, Type.STR)
             file.write(make_format("csv", strings, {}).encode(head).data[0])
         file.write(b"".join(encoded.data))
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Say in a sentence why something can't be written."""
+    try:
+        yield
+    except OSError as error:
+        raise BoxcarsError(f"{path}: can't be written: {error.strerror or error}.") from None
 
 
 @contextmanager

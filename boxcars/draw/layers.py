@@ -62,17 +62,17 @@ def _ranks(items: Iterable[str], links: Sequence[Link]) -> dict[str, int]:
     ranks: dict[str, int] = {}
     busy: set[str] = set()
 
-    def rank(key: str) -> int:
-        if key in ranks:
-            return ranks[key]
-        if key in busy:
-            return -1
-        busy.add(key)
-        ranks[key] = max((rank(source) for source in before[key]), default=-1) + 1
-        return ranks[key]
-
     for key in before:
-        rank(key)
+        waiting = [key]
+        while waiting:
+            top = waiting[-1]
+            ahead = [] if top in busy else [s for s in before[top] if s not in busy]
+            busy.add(top)
+            waiting += reversed(ahead)
+            if not ahead:
+                waiting.pop()
+                behind = max((ranks.get(source, -1) for source in before[top]), default=-1)
+                ranks.setdefault(top, behind + 1)
     return ranks
 
 

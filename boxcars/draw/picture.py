@@ -113,14 +113,17 @@ def summarize(plain: Mapping[str, Any]) -> str:
     >>> summarize({"where": ["price < 1", "price < 5"], "else": True})
     'price < 1 | price < 5 | else'
     """
+    return " ".join(_gist(plain).split())
+
+
+def _gist(plain: Mapping[str, Any]) -> str:
     if "where" in plain:
-        where = plain["where"] if isinstance(plain["where"], list) else [plain["where"]]
-        return " | ".join([*where, *(["else"] if plain.get("else") else [])])
+        return " | ".join([*_texts(plain["where"]), *(["else"] if plain.get("else") else [])])
     parts = []
     if "window" in plain:
         parts.append(window_words(plain["window"]))
     if "by" in plain:
-        parts.append("by " + ", ".join(plain["by"]))
+        parts.append("by " + ", ".join(_texts(plain["by"])))
     if "fields" in plain and isinstance(plain["fields"], dict) and not parts:
         parts.append(", ".join(plain["fields"]))
     rest = {k: v for k, v in plain.items() if k not in ("window", "by", "fields", "options")}
@@ -129,3 +132,7 @@ def summarize(plain: Mapping[str, Any]) -> str:
     elif "format" in plain:
         parts.insert(0, str(plain["format"]))
     return ", ".join(parts)
+
+
+def _texts(plain: Any) -> list[str]:
+    return [short(item) for item in (plain if isinstance(plain, list) else [plain])]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Mapping
-from html import escape
 from statistics import fmean
 
 from boxcars.draw.layers import find_layers, is_bend, spread
@@ -20,6 +21,7 @@ _COLOURS: Mapping[str, tuple[str, str]] = {
     "stateful": ("#6d28d9", "#f7f4ff"),
     "superbox": ("#1d4ed8", "#f2f6ff"),
 }
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STYLE = """
     text { font-family: ui-sans-serif, system-ui, "Segoe UI", Helvetica, Arial, sans-serif }
     .name { font-size: 13px; font-weight: 600; fill: #0f172a }
@@ -132,7 +134,8 @@ def _item(item: Item, place: Point) -> str:
         )
     parts.append(f'    <circle cx="{x + 26:g}" cy="{y + HEIGHT / 2:g}" r="14" fill="{line}"/>')
     parts.append(
-        f'    <text class="icon" x="{x + 26:g}" y="{y + HEIGHT / 2 + 5.4:g}">{item.icon}</text>'
+        f'    <text class="icon" x="{x + 26:g}" y="{y + HEIGHT / 2 + 5.4:g}">'
+        f"{escape(item.icon)}</text>"
     )
     for style, offset, text in (
         ("name", 24, _cut(item.name, _NAME)),
@@ -142,6 +145,11 @@ def _item(item: Item, place: Point) -> str:
             f'    <text class="{style}" x="{x + 48:g}" y="{y + offset:g}">{escape(text)}</text>'
         )
     return "  <g>\n" + "\n".join(parts) + "\n  </g>"
+
+
+def escape(text: str) -> str:
+    """The text as it stands in XML, without the characters that XML can't hold."""
+    return html.escape(_FORBIDDEN.sub("\ufffd", text))
 
 
 def _cut(text: str, most: int) -> str:

@@ -141,7 +141,7 @@ def _draw_links(
         canvas.across(leave, left, lane)
         canvas.across(leave, left - 1, left)
         canvas.down(lane, leave, enter)
-        canvas.across(enter, lane, right - 1)
+        canvas.across(enter, lane, right - (not is_bend(target)))
         if not is_bend(target):
             canvas.write(enter, right - 1, "▶")
 

@@ -50,7 +50,8 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
         if train.height:
             last: Any = train[entity.ts][-1]
             greatest = last if greatest is None else max(greatest, last)
-        frontier = Frontier(None if greatest is None else _minus(greatest, slack), final)
+        value = greatest if final or greatest is None else _minus(greatest, slack)
+        frontier = Frontier(value, final)
         cut = split_point(train, entity.ts, frontier)
         waiting = train[cut:]
         yield Turn(train[:cut], late, frontier)

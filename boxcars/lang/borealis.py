@@ -6,7 +6,7 @@ input (``ts``), tables, superboxes, connection points and quality of service.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +74,15 @@ class _Reader:
         """The plain data of a network or of the body of a superbox."""
         self.at(base, root)
         self._known(root, base)
-        schemas = {**outer, **{s.get("name"): self._schema(s, base) for s in root.all("schema")}}
+        own = self._once(root, "schema", base, "name")
+        schemas = {**outer, **{name: self._schema(s, base) for name, s in own}}
         supers = {
-            s.get("name"): self._superbox(s, (*base, "superboxes", s.get("name")), schemas)
-            for s in root.all("superbox")
+            name: self._superbox(s, (*base, "superboxes", name), schemas)
+            for name, s in self._once(root, "superbox", base, "name")
         }
         inputs = {
-            i.get("stream"): self._input(i, (*base, "inputs", i.get("stream")), schemas)
-            for i in root.all("input")
+            name: self._input(i, (*base, "inputs", name), schemas)
+            for name, i in self._once(root, "input", base, "stream")
         }
         boxes = [
             (box, child.get("name") if child.tag == "query" else "")
@@ -107,6 +108,18 @@ class _Reader:
             if child.tag not in tags:
                 hint = nearest(child.tag, tags)
                 self.wrong(f"unknown element <{child.tag}>.{hint}", base, child)
+
+    def _once(
+        self, root: Element, tag: str, base: Place, *attributes: str
+    ) -> Iterator[tuple[str, Element]]:
+        """The elements of a kind by the first attribute they have; no two of one name."""
+        seen: set[str] = set()
+        for element in root.all(tag):
+            name = next(filter(None, map(element.get, attributes)), "")
+            if name in seen:
+                self.wrong(f"there are two <{tag}> '{name}'.", base, element)
+            seen.add(name)
+            yield name, element
 
     def _need(self, element: Element, place: Place, *attributes: str) -> None:
         for attribute in attributes:
@@ -185,8 +198,8 @@ class _Reader:
         """The block of a box, with its streams still by name, and the names of its outputs."""
         kind = element.get("type")
         block: dict[str, Any] = {"type": kind, "in": [i.get("stream") for i in element.all("in")]}
-        flat = {p.get("name"): p.get("value") for p in element.all("parameter")}
-        lines = {p.get("name"): p for p in element.all("parameter")}
+        lines = dict(self._once(element, "parameter", place, "name"))
+        flat = {name: p.get("value") for name, p in lines.items()}
         cls = box_types().get(kind)
         outs = [out for out in element.all("out") if "port" not in out.attributes]
         if cls is None:
@@ -246,8 +259,7 @@ class _Reader:
         streams: Mapping[str, str],
     ) -> dict[str, Any]:
         outputs: dict[str, Any] = {}
-        for element in root.all("output"):
-            name = element.get("name") or element.get("stream")
+        for name, element in self._once(root, "output", base, "name", "stream"):
             place = self.at((*base, "outputs", name), element)
             self._need(element, place, "stream")
             arc = self._stream(element.get("stream"), streams, place)
@@ -276,22 +288,22 @@ class _Reader:
         self, root: Element, base: Place, schemas: Mapping[str, Mapping[str, str]]
     ) -> dict[str, Any]:
         tables: dict[str, Any] = {}
-        for element in root.all("table"):
-            place = self.at((*base, "tables", element.get("name")), element)
+        for name, element in self._once(root, "table", base, "name"):
+            place = self.at((*base, "tables", name), element)
             self._need(element, place, "name", "schema")
             plain: dict[str, Any] = {"fields": dict(self._lookup(element, place, schemas))}
             if key := [k.get("field") for k in element.all("key")]:
                 plain["key"] = key
-            tables[element.get("name")] = plain
+            tables[name] = plain
         return tables
 
     def _points(self, root: Element, base: Place, streams: Mapping[str, str]) -> dict[str, Any]:
         points: dict[str, Any] = {}
-        for element in root.all("connection-point"):
-            place = self.at((*base, "connection_points", element.get("name")), element)
+        for name, element in self._once(root, "connection-point", base, "name"):
+            place = self.at((*base, "connection_points", name), element)
             self._need(element, place, "name", "stream")
             arc = self._stream(element.get("stream"), streams, place)
             if arc is not None:
                 kept = {k: any_value(element[k]) for k in ("time", "tuples") if element.get(k)}
-                points[element.get("name")] = {"arc": arc, **kept}
+                points[name] = {"arc": arc, **kept}
         return points

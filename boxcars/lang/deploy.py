@@ -56,7 +56,7 @@ class Deployment:
             ]
             endpoint = child.get("endpoint")
             host, _, port = endpoint.rpartition(":")
-            if endpoint and not (host and port.isdigit() and 0 < int(port) < 65536):
+            if endpoint and not (host and port.isdecimal() and 0 < int(port[:9]) < 65536):
                 problems.append(_problem(f"expected host:port, got '{endpoint}'.", file, child))
             found[child.tag].append(Placement(endpoint, child.get(wanted[1]), child.line))
         if problems:
@@ -68,8 +68,8 @@ class Deployment:
         """Read a deploy file from disk."""
         try:
             return cls.parse(Path(path).read_text(encoding="utf-8"), str(path))
-        except OSError as error:
-            raise BoxcarsError(f"{path}: can't be read: {error.strerror}.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise BoxcarsError(f"{path}: can't be read: {error}.") from None
 
     def write(self) -> str:
         """The deploy file as text."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from boxcars.connect.files import replacing
+from boxcars.connect.files import replacing, writing
 from boxcars.lang import borealis, borealis_write, python, text
 from boxcars.model.check import Checked, check
 from boxcars.model.network import Network
@@ -29,10 +29,14 @@ def _read_text(content: str, path: Path) -> Reading:
     return read_network(data, source, name=path.stem)
 
 
+def _read_json(content: str, path: Path) -> Reading:
+    return _read_text(text.join_surrogates(content), path)
+
+
 _YAML = Language("YAML", _read_text, lambda net: text.dump(network_to_plain(net)))
 _JSON = Language(
     "JSON",
-    _read_text,
+    _read_json,
     lambda net: json.dumps(network_to_plain(net), indent=2, ensure_ascii=False) + "\n",
 )
 LANGUAGES: dict[str, Language] = {
@@ -120,8 +124,5 @@ def save(net: Network, path: str | Path) -> None:
     """Write a network to a file: all of it, or nothing."""
     where = Path(path)
     content = language_of(where).write(net)
-    try:
-        with replacing(where) as part:
-            part.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise BoxcarsError(f"{path}: can't be written: {error.strerror or error}.") from None
+    with writing(path), replacing(where) as part:
+        part.write_text(content, encoding="utf-8")

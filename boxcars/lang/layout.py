@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from boxcars.connect.files import replacing
+from boxcars.connect.files import replacing, writing
 from boxcars.model.problem import BoxcarsError
 
 Layout = Mapping[str, tuple[float, float]]
@@ -43,5 +43,6 @@ def load_layout(network: str | Path) -> Layout:
 def save_layout(network: str | Path, layout: Layout) -> None:
     """Save the positions beside the network, one line for each box, sorted by name."""
     lines = [f"  {json.dumps(name)}: {json.dumps(list(xy))}" for name, xy in sorted(layout.items())]
-    with replacing(layout_path(network)) as part:
+    path = layout_path(network)
+    with writing(path), replacing(path) as part:
         part.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -9,6 +9,7 @@ import keyword
 import re
 import runpy
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from boxcars.model.arc import MAIN, Arc
 from boxcars.model.entities import Node, Output
 from boxcars.model.network import Network
 from boxcars.model.plain import Reading
-from boxcars.model.problem import BoxcarsError
+from boxcars.model.problem import BoxcarsError, Location, NetworkError, Problem
 from boxcars.model.superbox import Superbox, Use
 from boxcars.model.window import Window
 
@@ -25,14 +26,15 @@ def read(_content: str, path: Path) -> Reading:
     """Run a program and take the one network that it leaves in a variable."""
     try:
         variables = runpy.run_path(str(path))
-    except BoxcarsError:
-        raise
-    except Exception as error:
-        line = _line_of(error, path)
-        raise BoxcarsError(f"{path}:{line}: {type(error).__name__}: {error}") from error
-    inner = {id(s.body) for n in _networks(variables) for s in n.superboxes.values()}
-    bodies = {s.body.name for n in _networks(variables) for s in n.superboxes.values()}
-    found = [n for n in _networks(variables) if id(n) not in inner and n.name not in bodies]
+    except BoxcarsError as error:
+        where = Location(str(path), _line_of(error, path))
+        known = error.problems if isinstance(error, NetworkError) else [Problem(str(error))]
+        raise NetworkError(replace(p, location=p.location or where) for p in known) from error
+    except (Exception, SystemExit) as error:
+        where = Location(str(path), _line_of(error, path))
+        raise BoxcarsError(f"{where}: {type(error).__name__}: {error}") from error
+    every = _networks(variables)
+    found = [n for n in every if not any(n.name in m.superboxes for m in every if m is not n)]
     if len(found) != 1:
         names = ", ".join(repr(n.name) for n in found) or "none"
         raise BoxcarsError(f"{path}: expected one network in a variable, found {names}.")
@@ -108,8 +110,11 @@ class _Writer:
             positional = [_Code(_window(a)) if isinstance(a, Window) else a for a in arguments]
             method = node.box.type.replace("-", "_")
         if not inputs:
-            made = _call("bx.use", positional, keywords)
-            return f"{streams[name]} = {variable}.box({name!r}, {made})"
+            if not isinstance(node.box, Use):
+                raise BoxcarsError(f"can't write Python: box '{name}' reads nothing.")
+            made = _Code(_call("bx.use", positional, keywords))
+            together = {"group": node.group} if node.group else {}
+            return _assign(streams[name], f"{variable}.box", [name, made], together)
         others = positional + inputs[1:] if method == "use" else inputs[1:] + positional
         drawn = _call(f"{inputs[0]}.{method}", others, keywords)
         group = f".in_group({node.group!r})" if node.group else ""
@@ -182,11 +187,12 @@ def _assign(variable: str, function: str, arguments: list[Any], keywords: dict[s
 
 def _call(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
     """A call on one line, or one argument a line where that is too long."""
-    plain = {k: v for k, v in keywords.items() if k.isidentifier() and not keyword.iskeyword(k)}
-    other = {k: v for k, v in keywords.items() if k not in plain}
+    odd = (i for i, k in enumerate(keywords) if not k.isidentifier() or keyword.iskeyword(k))
+    cut = next(odd, len(keywords))  # the order of the keywords counts
+    items = list(keywords.items())
     parts = [repr(argument) for argument in arguments]
-    parts += [f"{key}={value!r}" for key, value in plain.items()]
-    parts += [f"**{other!r}"] if other else []
+    parts += [f"{key}={value!r}" for key, value in items[:cut]]
+    parts += [f"**{dict(items[cut:])!r}"] if items[cut:] else []
     line = f"{function}({', '.join(parts)})"
     if len(line) <= 96:
         return line

@@ -15,6 +15,9 @@ from boxcars.model.problem import Location, NetworkError, Path, Problem
 
 _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_PAIR = re.compile(r"\\\\|\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
+_BREAKS = re.compile("[\r\x85\u2028\u2029]")
+"""What YAML may take for the end of a line, and so for a space."""
 _WORDS: dict[str, Any] = {
     "": None,
     "~": None,
@@ -26,16 +29,17 @@ _WORDS: dict[str, Any] = {
     ".nan": float("nan"),
 }
 _MAX_DEPTH = 60
+_MAX_PARTS = 500_000
+_LONGEST_NUMBER = 1000
 
 
 def parse(text: str, file: str) -> tuple[Any, dict[Path, Location]]:
     """The data of a YAML or JSON text, and where each part of it stands."""
     try:
+        _check_depth(text, file)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
         raise NetworkError([_syntax_problem(error, file)]) from None
-    except RecursionError:
-        raise NetworkError([Problem(f"{file} is nested too deep.")]) from None
     reader = _Reader(file)
     reader.source[()] = Location(file, 1)
     data = {} if root is None else reader.value(root, ())
@@ -43,6 +47,17 @@ def parse(text: str, file: str) -> tuple[Any, dict[Path, Location]]:
 
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _check_depth(text: str, file: str) -> None:
+    """Refuse what is nested so deep that the C code which composes it would crash."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            where = Location(file, event.start_mark.line + 1)
+            raise NetworkError([Problem("this is nested too deep.", (), where)])
 
 
 def _syntax_problem(error: yaml.YAMLError, file: str) -> Problem:
@@ -60,22 +75,24 @@ class _Reader:
     def value(self, node: yaml.Node, path: Path) -> Any:
         """The value of a node; its line is noted."""
         self.source.setdefault(path, self._location(node))
-        if len(path) > _MAX_DEPTH:
+        if len(path) > _MAX_DEPTH:  # an alias inside of what it stands for
             raise NetworkError([Problem("this is nested too deep.", (), self._location(node))])
+        if len(self.source) > _MAX_PARTS:
+            raise NetworkError([Problem("aliases make this too large.", (), self._location(node))])
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, str(i))) for i, item in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)
         quoted = node.style in ("'", '"', "|", ">")
-        return _mend(node.value) if quoted else scalar(node.value)
+        return str(node.value) if quoted else scalar(node.value)
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise NetworkError([Problem("a name must be text.", path, self._location(key))])
-            name = _mend(key.value)
+            name = str(key.value)
             if name in found:
                 before = self.source[(*path, name)].line
                 message = f"'{name}' is there twice, first in line {before}."
@@ -96,16 +113,29 @@ def scalar(text: str) -> Any:
     """
     if text.lower() in _WORDS and text in (text.lower(), text.title(), text.upper()):
         return _WORDS[text.lower()]
+    if len(text) > _LONGEST_NUMBER:
+        return text
     if _INT.fullmatch(text):
         return int(text)
     if _FLOAT.fullmatch(text):
         return float(text)
-    return _mend(text)
+    return text
 
 
-def _mend(text: str) -> str:
-    """Join the surrogate pairs that JSON writes for characters beyond the basic plane."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def join_surrogates(json: str) -> str:
+    r"""JSON writes characters beyond the basic plane as pairs; YAML does not know these.
+
+    >>> join_surrogates(r'"\ud83d\ude00"')
+    '"\\U0001f600"'
+    """
+
+    def join(match: re.Match[str]) -> str:
+        if not match[1]:
+            return match[0]
+        high, low = int(match[1], 16), int(match[2], 16)
+        return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08x}"
+
+    return _PAIR.sub(join, json)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -121,8 +151,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _represent_str(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    ambiguous = not isinstance(scalar(text), str)
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if ambiguous else None)
+    style = None if isinstance(scalar(text), str) else "'"
+    style = '"' if _BREAKS.search(text) else style
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Dumper.add_representer(str, _represent_str)

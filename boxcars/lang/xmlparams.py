@@ -62,10 +62,15 @@ def xml_names(cls: type[Box]) -> list[str]:
 def _names(p: Param) -> tuple[str, ...]:
     kind = _kind(p)
     if kind is Window:
-        return tuple(_WINDOW)
+        return tuple(_before(p) + name for name in _WINDOW)
     if kind is Fields and len(p.xml) == 1:
         return (f"{p.xml[0]}.#", f"{p.xml[0]}-name.#")
     return p.xml
+
+
+def _before(p: Param) -> str:
+    """What the names of a window start with, where a box has another one called ``window``."""
+    return "" if p.key == "window" else f"{p.key}-"
 
 
 def _kind(p: Param) -> Any:
@@ -78,7 +83,7 @@ def _kind(p: Param) -> Any:
 
 def _belongs(name: str, p: Param) -> bool:
     stem, dot, number = name.rpartition(".")
-    numbered = f"{stem}.#" if dot and number.isdigit() else None
+    numbered = f"{stem}.#" if dot and number.isdecimal() else None
     return any(
         own in (name, numbered) or (_kind(p) is tuple and numbered == f"{own}.#")
         for own in _names(p)
@@ -88,7 +93,8 @@ def _belongs(name: str, p: Param) -> bool:
 def _write(p: Param, plain: Any) -> Flat:
     kind, names = _kind(p), _names(p)
     if kind is Window:
-        return _write_window(Window.from_plain(plain))
+        flat = _write_window(Window.from_plain(plain))
+        return {_before(p) + name: value for name, value in flat.items()}
     if kind is Fields:
         values, keys = names
         text = any_text if Any in get_args(p.annotation) else _text
@@ -116,7 +122,7 @@ def _nth(name: str, number: int) -> str:
 def _read(p: Param, flat: Flat) -> Any:
     kind, names = _kind(p), _names(p)
     if kind is Window:
-        return _read_window(flat)
+        return _read_window({n.removeprefix(_before(p)): value for n, value in flat.items()})
     if kind is Fields:
         values, keys = (_numbered(flat, name) for name in names)
         value_type = get_args(p.annotation)[0] if get_args(p.annotation) else str
@@ -137,7 +143,7 @@ def _numbered(flat: Flat, name: str) -> dict[int, str]:
     found = {}
     for key, value in flat.items():
         head, _, number = key.rpartition(".")
-        if head == stem and number.isdigit():
+        if head == stem and number.isdecimal():
             found[int(number)] = value
     return found
 
@@ -185,5 +191,5 @@ def any_value(text: str) -> Any:
     """What :func:`any_text` wrote: JSON, or else the text itself."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -10,6 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from boxcars.model.problem import Location, NetworkError, Problem, Wrong
 
+_MAX_DEPTH = 60
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -49,6 +50,9 @@ def parse(content: str, file: str) -> Element:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, line=parser.CurrentLineNumber)
+        if len(stack) > _MAX_DEPTH:
+            where = Location(file, element.line)
+            raise NetworkError([Problem("this is nested too deep.", (), where)])
         stack[-1].children.append(element)
         stack.append(element)
 

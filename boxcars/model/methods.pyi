@@ -36,12 +36,16 @@ class Methods:
         """Route each tuple to the first predicate that holds; a null predicate does not hold."""
         ...
 
-    def join(self, right: Stream, *, on: str | boxcars.expr.Expr, window: boxcars.model.window.Window) -> Stream:
+    def join(self, other: Stream, *, on: str | boxcars.expr.Expr, window: boxcars.model.window.Window, right: boxcars.model.window.Window | None = None) -> Stream:
         """Match each tuple with those of the other stream that are near it and satisfy ``on``."""
         ...
 
     def map(self, fields: collections.abc.Mapping[str, str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr] | None = None, /, *, keep: bool = False, rename: collections.abc.Mapping[str, str] | None = None, drop: str | collections.abc.Sequence[str] = (), **more: str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr) -> Stream:
         """Give each tuple new fields, each computed by an expression."""
+        ...
+
+    def product(self, other: Stream, *, on: str | boxcars.expr.Expr, window: boxcars.model.window.Window, right: boxcars.model.window.Window | None = None) -> Stream:
+        """Match each tuple with all those of the other stream that are near it, by any predicate."""
         ...
 
     def union(self, *others: Stream) -> Stream:

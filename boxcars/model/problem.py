@@ -101,9 +101,11 @@ def dotted(path: Path) -> str:
 def a(noun: object) -> str:
     """The noun with its article.
 
-    >>> a("filter"), a("aggregate"), a("union")
-    ('a filter', 'an aggregate', 'a union')
+    >>> a("filter"), a("aggregate"), a("union"), a("bytes")
+    ('a filter', 'an aggregate', 'a union', 'bytes')
     """
+    if str(noun) == "bytes":
+        return "bytes"
     return f"an {noun}" if str(noun)[:1] in "aeio" else f"a {noun}"
 
 

@@ -55,7 +55,7 @@ class Type(Enum):
         """The type whose values ``dtype`` can hold without loss, or None."""
         if dtype in _SAME:
             return _SAME[dtype]
-        if dtype.is_integer() and dtype != pl.UInt64:
+        if dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
             return cls.INT
         if dtype.is_float() or dtype.is_decimal():
             return cls.FLOAT

@@ -91,7 +91,7 @@ class Window:
             if isinstance(number, float) and not isfinite(number):
                 yield name, f"expected a finite number, got {number}."
                 return
-        if not isinstance(self.flush, bool):
+        if self.flush not in (True, False):
             yield "flush", f"expected true or false, got {self.flush!r}."
         yield from self._size_problems(schema)
         yield from self._emit_problems()
@@ -101,7 +101,7 @@ class Window:
     def _size_problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
         if self.by != "landmark" and self.size <= 0:
             yield "size", f"a window needs a size above 0, got {self.size}."
-        if self.step < 0:
+        if self.advance is not None and self.advance < 0:
             yield "advance", f"a window can't move backwards, got {self.advance}."
         if self.slack < 0 or (self.timeout is not None and self.timeout < 0):
             yield "slack" if self.slack < 0 else "timeout", "expected 0 or more."

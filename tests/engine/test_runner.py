@@ -205,8 +205,9 @@ def test_chains_run_as_one_pipeline_and_still_count() -> None:
 def test_a_box_that_can_not_run_yet_says_so() -> None:
     net = bx.Network("n")
     n = net.input("n", ts="t", fields={"t": "int"})
-    net.output("out", n.aggregate(bx.time(5), n="count()").named("counts"))
-    with pytest.raises(Wrong, match="box 'counts': .* can check and draw an aggregate"):
+    window = bx.landmark(emit="change")
+    net.output("out", n.aggregate(window, n="count()").named("counts"))
+    with pytest.raises(BoxcarsError, match="box 'counts' failed: this version can't run such a w"):
         bx.preview(net, {"n": {"t": [1]}})
 
 

@@ -1,8 +1,10 @@
 import pytest
 
 import boxcars as bx
+from boxcars.boxes.drop import Drop
+from boxcars.boxes.filter import Filter
 from boxcars.model.arc import Arc
-from boxcars.model.entities import ConnectionPoint, Input, Output, Table
+from boxcars.model.entities import ConnectionPoint, Entity, Input, Output, Table
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import Wrong
 
@@ -139,14 +141,14 @@ class TestNames:
 class TestEditing:
     def test_add_and_remove(self) -> None:
         net = cheap_calls()
-        more = net.add("late", bx.boxes.filter.Filter.build("time > 5"), ["cheap.else"])
+        more = net.add("late", Filter.build("time > 5"), ["cheap.else"])
         assert "late" not in net.boxes
         assert more.boxes["late"].inputs == (Arc("cheap", "else"),)
         assert more.remove("late") == net
 
     def test_every_kind_can_be_added(self) -> None:
         fields = Fields({"t": bx.Type.INT})
-        entities = {
+        entities: dict[str, Entity] = {
             "in": Input(fields, "t"),
             "out": Output(Arc("calls")),
             "table": Table(fields),
@@ -160,7 +162,7 @@ class TestEditing:
         assert net == cheap_calls()
 
     def test_replace_keeps_the_wires(self) -> None:
-        box = bx.boxes.filter.Filter.build("price < 9", otherwise=True)
+        box = Filter.build("price < 9", otherwise=True)
         net = cheap_calls().replace("cheap", box)
         assert net == cheap_calls("price < 9")
         with pytest.raises(Wrong, match="is not a box"):
@@ -180,9 +182,9 @@ class TestEditing:
 
 def test_diff_reads_like_the_change() -> None:
     old = cheap_calls()
-    new = old.replace("cheap", bx.boxes.filter.Filter.build("price < 2", otherwise=True))
+    new = old.replace("cheap", Filter.build("price < 2", otherwise=True))
     new = new.remove("who").rewire("cheap", "calls.late")
-    new = new.add("rare", bx.boxes.drop.Drop.build(rate=0.5), ["cheap.else"])
+    new = new.add("rare", Drop.build(rate=0.5), ["cheap.else"])
     assert [str(change) for change in bx.diff(old, new)] == [
         "~ box cheap, in: calls -> calls.late",
         "~ box cheap, where: [price < 1] -> [price < 2]",

@@ -1,0 +1,157 @@
+"""Folds over slices: a sum, a least value and the like for every window, in constant time each.
+
+``blocks`` numbers the block of each tuple, ``parts`` says whether a window is the tail of a block,
+the head of one, or both (:mod:`boxcars.kernels.slices`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from boxcars.kernels.slices import HEAD, TAIL, Flags, Ints, Slices
+
+Numbers = NDArray[Any]
+Truths = NDArray[np.bool_]
+
+
+@njit(cache=True)
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+@njit(cache=True)
+def _lesser(a: Any, b: Any) -> Any:
+    return a if a < b else b
+
+
+@njit(cache=True)
+def _greater(a: Any, b: Any) -> Any:
+    return a if a > b else b
+
+
+def _make_fold(combine: Any) -> Any:
+    """The fold of a function of two values that does not mind how they are bracketed."""
+
+    @njit(cache=True)
+    def fold(values: Numbers, blocks: Ints, lo: Ints, hi: Ints, parts: Flags) -> Numbers:
+        n = len(values)
+        heads, tails = values.copy(), values.copy()
+        for i in range(1, n):
+            if blocks[i] == blocks[i - 1]:
+                heads[i] = combine(heads[i - 1], values[i])
+        for i in range(n - 2, -1, -1):
+            if blocks[i] == blocks[i + 1]:
+                tails[i] = combine(values[i], tails[i + 1])
+        out = np.empty(len(lo), values.dtype)
+        for row in range(len(lo)):
+            if parts[row] == TAIL:
+                out[row] = tails[lo[row]]
+            elif parts[row] == HEAD:
+                out[row] = heads[hi[row] - 1]
+            else:
+                out[row] = combine(tails[lo[row]], heads[hi[row] - 1])
+        return out
+
+    return fold
+
+
+_fold_sum = _make_fold(_add)
+_fold_min = _make_fold(_lesser)
+_fold_max = _make_fold(_greater)
+
+
+def fold_sum(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
+    """The sum of each window."""
+    return np.asarray(_fold_sum(values, blocks, slices.lo, slices.hi, slices.parts))
+
+
+def fold_min(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
+    """The least value of each window."""
+    return np.asarray(_fold_min(values, blocks, slices.lo, slices.hi, slices.parts))
+
+
+def fold_max(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
+    """The greatest value of each window."""
+    return np.asarray(_fold_max(values, blocks, slices.lo, slices.hi, slices.parts))
+
+
+@njit(cache=True)
+def _merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
+    """Two sets of values described by number, mean and squared deviations, as one (Chan et al.)."""
+    if n == 0:
+        return n_, mean_, m2_
+    if n_ == 0:
+        return n, mean, m2
+    total = n + n_
+    delta = mean_ - mean
+    return total, mean + delta * n_ / total, m2 + m2_ + delta * delta * n * n_ / total
+
+
+@njit(cache=True)
+def _fold_variance(
+    values: Numbers, valid: Truths, blocks: Ints, lo: Ints, hi: Ints, parts: Flags
+) -> Numbers:
+    size = len(values)
+    head, tail = np.zeros((size, 3)), np.zeros((size, 3))
+    for i in range(size):
+        own = (1.0 if valid[i] else 0.0, values[i] if valid[i] else 0.0, 0.0)
+        if i > 0 and blocks[i] == blocks[i - 1]:
+            own = _merge(head[i - 1, 0], head[i - 1, 1], head[i - 1, 2], own[0], own[1], own[2])
+        head[i, 0], head[i, 1], head[i, 2] = own
+    for i in range(size - 1, -1, -1):
+        own = (1.0 if valid[i] else 0.0, values[i] if valid[i] else 0.0, 0.0)
+        if i < size - 1 and blocks[i] == blocks[i + 1]:
+            own = _merge(own[0], own[1], own[2], tail[i + 1, 0], tail[i + 1, 1], tail[i + 1, 2])
+        tail[i, 0], tail[i, 1], tail[i, 2] = own
+    out = np.empty(len(lo))
+    for row in range(len(lo)):
+        a, b = tail[lo[row]], head[hi[row] - 1]
+        if parts[row] == TAIL:
+            n, m2 = a[0], a[2]
+        elif parts[row] == HEAD:
+            n, m2 = b[0], b[2]
+        else:
+            n, _, m2 = _merge(a[0], a[1], a[2], b[0], b[1], b[2])
+        out[row] = m2 / (n - 1) if n > 1 else np.nan
+    return out
+
+
+def fold_variance(
+    values: NDArray[np.float64], valid: NDArray[np.bool_], blocks: Ints, slices: Slices
+) -> NDArray[np.float64]:
+    """The sample variance of each window; not a number for fewer than two values."""
+    s = slices
+    return np.asarray(_fold_variance(values, valid, blocks, s.lo, s.hi, s.parts))
+
+
+@njit(cache=True)
+def quantiles(values: Numbers, valid: Truths, lo: Ints, hi: Ints, share: float) -> Numbers:
+    """The quantile of each window, interpolated between neighbours; nan for an empty one."""
+    out = np.empty(len(lo))
+    for row in range(len(lo)):
+        kept = values[lo[row] : hi[row]][valid[lo[row] : hi[row]]]
+        out[row] = np.nan
+        if len(kept) > 0:
+            kept = np.sort(kept)
+            place = share * (len(kept) - 1)
+            below = int(np.floor(place))
+            above = min(below + 1, len(kept) - 1)
+            out[row] = kept[below] + (kept[above] - kept[below]) * (place - below)
+    return out
+
+
+@njit(cache=True)
+def distinct_counts(codes: Ints, number: int, lo: Ints, hi: Ints) -> Ints:
+    """How many different codes each window holds; a negative code is a null and does not count."""
+    seen = np.full(number, -1, np.int64)
+    out = np.zeros(len(lo), np.int64)
+    for row in range(len(lo)):
+        for i in range(lo[row], hi[row]):
+            if codes[i] >= 0 and seen[codes[i]] != row:
+                seen[codes[i]] = row
+                out[row] += 1
+    return out

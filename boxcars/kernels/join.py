@@ -1,0 +1,224 @@
+"""The loops of join and product: number the keys, let the tuples meet, list the pairs.
+
+The tuples of both streams come one after the other, in order. Each *purges* the window of the
+other stream, is *matched* with what is left there, and is *added* to its own window (thesis,
+2.1.1). Tuples are sorted by key first, so a window is a slice of tuples for each key, and the
+tuples that one tuple meets are a slice as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.int32]
+Rows = NDArray[np.uint32]
+Places = NDArray[np.int64]
+Orders = NDArray[Any]
+"""Order values such that a later one minus an earlier one is exact: uint64 or float64."""
+
+NO_KEY = -1
+_FIRST_TABLE = 1 << 10
+_SPREAD = 0x9E3779B97F4A7C15
+
+
+class Keys(NamedTuple):
+    """The keys of tuples as words of 64 bits; a tuple that has none is not ``known``."""
+
+    word: Words
+    known: Flags
+
+
+class Table(NamedTuple):
+    """The keys that have a number: ``slots`` finds the number of a word, ``words`` is its back."""
+
+    slots: Codes
+    words: Words
+    size: int
+
+
+class Side(NamedTuple):
+    """The tuples of one stream that take part in a step: those of its window, then new ones.
+
+    A tuple leaves the window when its mark is more than ``reach`` behind. Its mark is its order
+    value or, in a tuple window, its number among all tuples of the stream; the mark of the tuple
+    that comes next, which is there even behind the last one, is then how many came so far.
+    """
+
+    code: Codes
+    order: Orders
+    mark: Orders
+    reach: Any
+    timed: bool
+    held: int
+    """How many of the tuples the window holds already."""
+
+
+class Window(NamedTuple):
+    """The window of a stream: for each key the slice ``[first, last)`` of its tuples."""
+
+    rows: Rows
+    mark: Orders
+    first: Places
+    last: Places
+
+
+class Matches(NamedTuple):
+    """The tuples that met others: a slice of the rows of the other side for each.
+
+    ``ends`` counts the pairs up to and including those of each tuple.
+    """
+
+    row: Rows
+    is_left: Flags
+    slot: Places
+    ends: Places
+    left_rows: Rows
+    right_rows: Rows
+
+
+@njit(cache=True)
+def number_keys(keys: Keys) -> tuple[Codes, Table]:
+    """Number the keys in the order of their first appearance."""
+    slots = np.full(_FIRST_TABLE, NO_KEY, np.int32)
+    words = np.empty(len(keys.word), np.uint64)
+    codes = np.full(len(keys.word), NO_KEY, np.int32)
+    size = 0
+    for i in range(len(codes)):
+        if keys.known[i]:
+            slot = _slot(keys.word[i], slots, words)
+            if slots[slot] == NO_KEY:
+                slots[slot] = size
+                words[size] = keys.word[i]
+                size += 1
+            codes[i] = slots[slot]
+            if 2 * size > len(slots):
+                slots = _grow(slots, words, size)
+    return codes, Table(slots, words, size)
+
+
+@njit(cache=True)
+def look_up(keys: Keys, table: Table) -> Codes:
+    """The numbers of keys, as far as they have one."""
+    codes = np.full(len(keys.word), NO_KEY, np.int32)
+    for i in range(len(codes)):
+        if keys.known[i]:
+            codes[i] = table.slots[_slot(keys.word[i], table.slots, table.words)]
+    return codes
+
+
+@njit(cache=True)
+def _slot(word: Any, slots: Codes, words: Words) -> Any:
+    """Where the number of a word is, or will be."""
+    mask = np.uint64(len(slots) - 1)
+    slot = (word * np.uint64(_SPREAD)) >> np.uint64(32) & mask
+    while slots[slot] != NO_KEY and words[slots[slot]] != word:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@njit(cache=True)
+def _grow(slots: Codes, words: Words, size: int) -> Codes:
+    larger = np.full(4 * len(slots), NO_KEY, np.int32)
+    for code in range(size):
+        larger[_slot(words[code], larger, words)] = code
+    return larger
+
+
+@njit(cache=True)
+def find_matches(left: Side, right: Side, codes: int) -> Matches:
+    """Let the new tuples of both sides come in order; at equal order values the left is first.
+
+    Tuples are unpacked first: numba would count references to the arrays in them at every use.
+    """
+    left_code, left_order, left_mark, left_reach, left_timed, i = left
+    right_code, right_order, right_mark, right_reach, right_timed, j = right
+    left_rows, left_marks, left_first, left_last = _open(left, codes)
+    right_rows, right_marks, right_first, right_last = _open(right, codes)
+    lefts_end, rights_end = len(left_code), len(right_code)
+    room = lefts_end - i + rights_end - j
+    row, is_left = np.empty(room, np.uint32), np.empty(room, np.bool_)
+    slot, ends = np.empty(room, np.int64), np.empty(room, np.int64)
+    met, pairs = 0, 0
+    while i < lefts_end or j < rights_end:
+        from_left = j == rights_end or (i < lefts_end and left_order[i] <= right_order[j])
+        if from_left:
+            code, arrival = left_code[i], i
+            now = left_order[i] if right_timed else right_mark[j]
+            i += 1
+        else:
+            code, arrival = right_code[j], j
+            now = right_order[j] if left_timed else left_mark[i]
+            j += 1
+        if code == NO_KEY:
+            continue
+        if from_left:
+            first, last = _purge(right_first, right_last, right_marks, code, now, right_reach)
+            left_last[code] += 1
+        else:
+            first, last = _purge(left_first, left_last, left_marks, code, now, left_reach)
+            right_last[code] += 1
+        if first < last:
+            pairs += last - first
+            row[met], is_left[met], slot[met], ends[met] = arrival, from_left, first, pairs
+            met += 1
+    return Matches(row[:met], is_left[:met], slot[:met], ends[:met], left_rows, right_rows)
+
+
+@njit(cache=True)
+def _purge(first: Places, last: Places, mark: Orders, code: int, now: Any, reach: Any) -> Any:
+    """Drop the tuples of a key that are too far behind; the slice of those that are left.
+
+    ``inf - inf`` is not more than anything: equal order values are never too far apart.
+    """
+    begin, end = first[code], last[code]
+    while begin < end and now - mark[begin] > reach:
+        begin += 1
+    first[code] = begin
+    return begin, end
+
+
+@njit(cache=True)
+def _open(side: Side, codes: int) -> Window:
+    """Sort the tuples by key; the window has those that it held before the first new one."""
+    code, mark = side.code, side.mark
+    first, held = np.zeros(codes + 1, np.int64), np.zeros(codes, np.int64)
+    for i in range(len(code)):
+        if code[i] != NO_KEY:
+            first[code[i] + 1] += 1
+            held[code[i]] += i < side.held
+    for key in range(codes):
+        first[key + 1] += first[key]
+    rows, marks = np.empty(first[codes], np.uint32), np.empty(first[codes], mark.dtype)
+    end = first.copy()
+    for i in range(len(code)):
+        if code[i] != NO_KEY:
+            rows[end[code[i]]], marks[end[code[i]]] = i, mark[i]
+            end[code[i]] += 1
+    return Window(rows, marks, first[:-1].copy(), first[:-1] + held)
+
+
+@njit(cache=True)
+def list_pairs(matches: Matches, begin: int, end: int) -> tuple[Rows, Rows]:
+    """The pairs from number ``begin`` up to ``end``: their rows on the left and on the right."""
+    row, is_left, slot, ends, left_rows, right_rows = matches
+    left, right = np.empty(end - begin, np.uint32), np.empty(end - begin, np.uint32)
+    met, pair = np.searchsorted(ends, begin, "right"), 0
+    while pair < end - begin:
+        before = ends[met - 1] if met > 0 else 0
+        partner = slot[met] + begin + pair - before
+        until = min(end, ends[met]) - begin
+        if is_left[met]:
+            left[pair:until] = row[met]
+            right[pair:until] = right_rows[partner : partner + until - pair]
+        else:
+            left[pair:until] = left_rows[partner : partner + until - pair]
+            right[pair:until] = row[met]
+        pair = until
+        met += 1
+    return left, right

@@ -1,0 +1,114 @@
+"""Group-by keys as numbers: what the loops of the ordered boxes work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+_CODE = "__code"
+_FIRST_TABLE = 1 << 12
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of some tuples: ``codes`` has a number for each tuple, ``table`` a row for each key.
+
+    Keys are numbered in their own order (null first), so that results that are sorted by number
+    are sorted by key, whatever the order in which the keys came.
+    """
+
+    codes: Ints
+    table: pl.DataFrame
+    number: int
+
+
+def encode_keys(frame: pl.DataFrame, by: Sequence[str]) -> Keys:
+    """Number the keys of the tuples.
+
+    >>> keys = encode_keys(pl.DataFrame({"who": ["b", "a", "b"]}), ["who"])
+    >>> keys.codes.tolist(), keys.table["who"].to_list()
+    ([1, 0, 1], ['a', 'b'])
+    """
+    if not by:
+        return Keys(np.zeros(frame.height, np.int64), pl.DataFrame(), 1)
+    columns = frame.select(by)
+    codes, firsts = factorize(columns.hash_rows().to_numpy())
+    table = columns[firsts]
+    if not _agree(columns, table, codes):
+        return _encode_by_join(columns, table)
+    order = table.select(pl.arg_sort_by(by, nulls_last=False)).to_series().to_numpy()
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return Keys(ranks[codes], table[order], len(order))
+
+
+def _agree(columns: pl.DataFrame, table: pl.DataFrame, codes: Ints) -> bool:
+    """Whether equal hashes were equal keys, as they all but always are."""
+    return all(
+        bool(columns[name].eq_missing(table[name].gather(codes)).all()) for name in columns.columns
+    )
+
+
+def _encode_by_join(columns: pl.DataFrame, table: pl.DataFrame) -> Keys:
+    """Number the keys without hashes of our own: slower, for when two keys share a hash."""
+    by = columns.columns
+    table = columns.unique(maintain_order=False).sort(by, nulls_last=False)
+    numbered = table.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(_CODE))
+    joined = columns.join(numbered, on=by, how="left", nulls_equal=True, maintain_order="left")
+    return Keys(joined[_CODE].to_numpy(), table, table.height)
+
+
+@njit(cache=True)
+def factorize(hashes: Hashes) -> tuple[Ints, Ints]:
+    """Number the hashes in the order of their first appearance; and where that was."""
+    slots = np.full(_FIRST_TABLE, -1, np.int64)
+    codes = np.empty(len(hashes), np.int64)
+    firsts = np.empty(max(len(hashes), 1), np.int64)
+    known = 0
+    for i in range(len(hashes)):
+        if 2 * known >= len(slots):
+            slots = _grow(slots, hashes, firsts, known)
+        slot = np.int64(hashes[i] & np.uint64(len(slots) - 1))
+        while slots[slot] >= 0 and hashes[firsts[slots[slot]]] != hashes[i]:
+            slot = (slot + 1) & (len(slots) - 1)
+        if slots[slot] < 0:
+            slots[slot] = known
+            firsts[known] = i
+            known += 1
+        codes[i] = slots[slot]
+    return codes, firsts[:known].copy()
+
+
+@njit(cache=True)
+def _grow(slots: Ints, hashes: Hashes, firsts: Ints, known: int) -> Ints:
+    larger = np.full(4 * len(slots), -1, np.int64)
+    for code in range(known):
+        slot = np.int64(hashes[firsts[code]] & np.uint64(len(larger) - 1))
+        while larger[slot] >= 0:
+            slot = (slot + 1) & (len(larger) - 1)
+        larger[slot] = code
+    return larger
+
+
+@njit(cache=True)
+def group_order(codes: Ints, number: int) -> tuple[Ints, Ints]:
+    """Sort tuples by key, those of one key in their old order; and where each key starts."""
+    starts = np.zeros(number + 1, np.int64)
+    for code in codes:
+        starts[code + 1] += 1
+    for key in range(number):
+        starts[key + 1] += starts[key]
+    place = starts[:-1].copy()
+    order = np.empty(len(codes), np.int64)
+    for i in range(len(codes)):
+        order[place[codes[i]]] = i
+        place[codes[i]] += 1
+    return order, starts

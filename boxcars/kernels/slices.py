@@ -1,0 +1,160 @@
+"""Which tuples each window holds: the loops behind all windows.
+
+Tuples are sorted by key and, within a key, by order. Every tuple lies in a *pane*, a stretch of
+the axis that no window boundary cuts: ``(ts - origin) // gcd(size, advance)`` for a time window,
+the tuple's number for a tuple window. Window ``k`` holds the panes from ``k * advance`` to
+``k * advance + size``, both counted in panes, so it is a slice ``[lo, hi)`` of the tuples of a key.
+
+To fold a slice in constant time the axis is also cut into *blocks* of one window size. A slice is
+then the tail of one block, the head of the next, or both (van Herk's algorithm). Blocks lie at
+fixed places of the axis, so a sum is added up in the same order however the stream is cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.uint8]
+
+TAIL, HEAD = 1, 2
+"""What a slice is made of: the tail of a block, the head of one, or (3) a tail and a head."""
+
+
+@dataclass(frozen=True)
+class Slices:
+    """The windows that have a result: their key, and their tuples ``[lo, hi)``."""
+
+    key: Ints
+    lo: Ints
+    hi: Ints
+    parts: Flags
+
+    def take(self, order: Ints) -> Slices:
+        """The same windows in another order."""
+        return Slices(self.key[order], self.lo[order], self.hi[order], self.parts[order])
+
+
+def closed_slices(
+    pane: Ints, starts: Ints, size: int, advance: int, first: int, end: int
+) -> tuple[Slices, Ints]:
+    """The windows from ``first`` up to ``end`` that hold a tuple, by window and then by key.
+
+    Also gives how many there are of each window.
+    """
+    counts = _count_closed(pane, starts, size, advance, first, end)
+    return Slices(*_fill_closed(pane, starts, size, advance, first, counts)), counts
+
+
+@njit(cache=True)
+def _count_closed(pane: Ints, starts: Ints, size: int, advance: int, first: int, end: int) -> Ints:
+    counts = np.zeros(max(end - first, 0), np.int64)
+    for code in range(len(starts) - 1):
+        stop = starts[code + 1]
+        done = first
+        for i in range(starts[code], stop):
+            k = max(done, (pane[i] - size) // advance + 1)
+            last = min(end - 1, pane[i] // advance)
+            while k <= last:
+                counts[k - first] += 1
+                k += 1
+            done = max(done, k)
+    return counts
+
+
+@njit(cache=True)
+def _fill_closed(
+    pane: Ints, starts: Ints, size: int, advance: int, first: int, counts: Ints
+) -> tuple[Ints, Ints, Ints, Flags]:
+    """For each key move both ends of the window forward, and write where its window has room."""
+    place = np.zeros(len(counts) + 1, np.int64)
+    for k in range(len(counts)):
+        place[k + 1] = place[k] + counts[k]
+    total, end = place[-1], first + len(counts)
+    key = np.empty(total, np.int64)
+    low, high = np.empty(total, np.int64), np.empty(total, np.int64)
+    parts = np.empty(total, np.uint8)
+    for code in range(len(starts) - 1):
+        stop = starts[code + 1]
+        lo = hi = starts[code]
+        k = first
+        while lo < stop and k < end:
+            k = max(k, (pane[lo] - size) // advance + 1)
+            begin = k * advance
+            while lo < stop and pane[lo] < begin:
+                lo += 1
+            hi = max(hi, lo)
+            while hi < stop and pane[hi] < begin + size:
+                hi += 1
+            if lo < hi and k < end:
+                row = place[k - first]
+                place[k - first] += 1
+                key[row], low[row], high[row] = code, lo, hi
+                parts[row] = parts_of(pane[lo] // size, pane[hi - 1] // size, begin // size)
+                k += 1
+    return key, low, high, parts
+
+
+@njit(cache=True)
+def parts_of(block_of_first: int, block_of_last: int, block_of_start: int) -> int:
+    """What a window is made of that starts in one block and whose tuples lie in these."""
+    if block_of_first != block_of_start:
+        return HEAD
+    return TAIL if block_of_last == block_of_first else TAIL | HEAD
+
+
+@njit(cache=True)
+def block_ids(pane: Ints, starts: Ints, size: int) -> Ints:
+    """A number for each tuple that is the same for all tuples of its key and block."""
+    ids = np.empty(len(pane), np.int64)
+    number = 0
+    for code in range(len(starts) - 1):
+        for i in range(starts[code], starts[code + 1]):
+            if i > starts[code] and pane[i] // size != pane[i - 1] // size:
+                number += 1
+            ids[i] = number
+        number += 1
+    return ids
+
+
+@njit(cache=True)
+def full_slices(
+    index: Ints, starts: Ints, seen: Ints, ended: Flags, size: int, advance: int
+) -> tuple[Ints, Ints, Ints, Flags, Flags, Ints]:
+    """Tuple windows: a slice whenever ``size`` tuples of a key are there, then ``advance`` go.
+
+    ``index`` numbers the tuples of a key without gaps; window ``k`` starts at ``k * advance``.
+    Windows that were full with tuple ``seen`` have been dealt with before.
+    Where ``ended`` is not 0 nothing more will come: what is left of the last window is a slice too,
+    and marked with that number. Also gives, for each key, the first tuple that is still needed.
+    """
+    room = len(index) + len(starts)
+    key = np.empty(room, np.int64)
+    low, high = np.empty(room, np.int64), np.empty(room, np.int64)
+    parts, cause = np.empty(room, np.uint8), np.zeros(room, np.uint8)
+    needed = np.zeros(len(starts) - 1, np.int64)
+    n = 0
+    for code in range(len(starts) - 1):
+        begin, stop = starts[code], starts[code + 1]
+        if begin == stop:
+            continue
+        k = max(-((-index[begin]) // advance), (seen[code] - size + 1) // advance + 1)
+        while True:
+            lo = begin + k * advance - index[begin]
+            hi = min(lo + size, stop)
+            full = lo + size <= stop
+            if not full and (ended[code] == 0 or lo >= stop):
+                break
+            key[n], low[n], high[n] = code, lo, hi
+            parts[n] = parts_of(index[lo] // size, index[hi - 1] // size, k * advance // size)
+            cause[n] = 0 if full else ended[code]
+            n += 1
+            if not full:
+                break
+            k += 1
+        needed[code] = k * advance
+    return key[:n], low[:n], high[:n], parts[:n], cause[:n], needed

@@ -1,0 +1,66 @@
+"""Time windows: they close for all keys together, when the frontier reaches their end."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from boxcars.kernels.aggregates import Windows
+from boxcars.kernels.axis import Axis
+from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.slices import Ints, block_ids, closed_slices
+
+_TUPLES, _NEXT = "tuples", "next"
+
+
+def start(tuples: pl.DataFrame) -> State:
+    """Nothing is kept, and window 0 is the first to close."""
+    return {_TUPLES: tuples, _NEXT: pl.DataFrame({"window": [0]})}
+
+
+def close(
+    axis: Axis, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier, flush: bool
+) -> Closed:
+    """Close the windows whose end the frontier has reached.
+
+    The tuples of windows that are still open are kept, in the order in which they came.
+    """
+    kept = state[_TUPLES]
+    tuples = pl.concat([kept, new]) if kept.height else new
+    pane = axis.pane_of(tuples[group.ts])
+    first = int(state[_NEXT]["window"][0])
+    end = max(first, _end(axis, pane, frontier, flush))
+    ripe = _before(pane, (end - 1) * axis.advance + axis.size) if end > first else 0
+    keys = encode_keys(tuples[:ripe], group.by)
+    order, starts = group_order(keys.codes, keys.number)
+    ordered = pane[order]
+    slices, counts = closed_slices(ordered, starts, axis.size, axis.advance, first, end)
+    begins = axis.values(np.arange(first, end) * axis.advance)
+    return Closed(
+        tuples=tuples[:ripe][order],
+        windows=Windows(slices, block_ids(ordered, starts, axis.size)),
+        keys=keys.table,
+        key=slices.key,
+        ts=begins.gather(np.repeat(np.arange(len(counts)), counts)),
+        frontier=Frontier(axis.value(end * axis.advance), frontier.final),
+        state={
+            _TUPLES: tuples[_before(pane, end * axis.advance) :],
+            _NEXT: pl.DataFrame({"window": [end]}),
+        },
+    )
+
+
+def _end(axis: Axis, pane: Ints, frontier: Frontier, flush: bool) -> int:
+    """The first window that stays open."""
+    end = 0
+    if frontier.value is not None:
+        end = (axis.pane_of_one(frontier.value) - axis.size) // axis.advance + 1
+    if frontier.final and flush and len(pane):
+        end = max(end, int(pane[-1]) // axis.advance + 1)
+    return end
+
+
+def _before(pane: Ints, limit: int) -> int:
+    return int(np.searchsorted(pane, limit, "left"))

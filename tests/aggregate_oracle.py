@@ -1,0 +1,133 @@
+"""The aggregate, one tuple at a time, from the definition in the thesis (2.1.1)."""
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def _values(rows: list[Row], field: str) -> list[Any]:
+    return [row[field] for row in rows if row[field] is not None]
+
+
+def _or_none(function: Callable[[list[Any]], Any], least: int = 1) -> Callable[[list[Row], str], Any]:
+    def compute(rows: list[Row], field: str) -> Any:
+        values = _values(rows, field)
+        return function(values) if len(values) >= least else None
+
+    return compute
+
+
+def _quantile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+FUNCTIONS: dict[str, Callable[[list[Row], str], Any]] = {
+    "count": lambda rows, field: len(_values(rows, field)),
+    "sum": _or_none(sum),
+    "avg": _or_none(lambda values: sum(values) / len(values)),
+    "min": _or_none(min),
+    "max": _or_none(max),
+    "first": lambda rows, field: rows[0][field],
+    "last": lambda rows, field: rows[-1][field],
+    "delta": lambda rows, field: None
+    if rows[0][field] is None or rows[-1][field] is None
+    else rows[-1][field] - rows[0][field],
+    "median": _or_none(lambda values: _quantile(values, 0.5)),
+    "variance": _or_none(statistics.variance, least=2),
+    "count_distinct": lambda rows, field: len(set(_values(rows, field))),
+}
+
+
+def _result(rows: list[Row], fields: dict[str, tuple[str, str]]) -> Row:
+    return {name: FUNCTIONS[function](rows, field) for name, (function, field) in fields.items()}
+
+
+def _key(row: Row, by: list[str]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in by)
+
+
+def _sortable(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple((value is not None, value) for value in key)
+
+
+def time_windows(
+    rows: list[Row],
+    size: float,
+    advance: float,
+    by: list[str],
+    fields: dict[str, tuple[str, str]],
+    flush: bool = False,
+    origin: float = 0,
+) -> list[Row]:
+    """Every window that ends by the greatest time and holds a tuple, by start and then by key."""
+    if not rows:
+        return []
+    end = max(row["t"] for row in rows)
+    results = []
+    for k in range(int((end - origin) // advance) + 1 if end >= origin else 0):
+        start = origin + k * advance
+        if start + size > end and not flush:
+            break
+        inside = [row for row in rows if start <= row["t"] < start + size]
+        for key in sorted({_key(row, by) for row in inside}, key=_sortable):
+            group = [row for row in inside if _key(row, by) == key]
+            results.append({**dict(zip(by, key, strict=True)), "t": start, **_result(group, fields)})
+    return results
+
+
+def tuple_windows(
+    rows: list[Row],
+    size: int,
+    advance: int,
+    by: list[str],
+    fields: dict[str, tuple[str, str]],
+    flush: bool = False,
+    timeout: float | None = None,
+) -> list[Row]:
+    """When a window is full it has a result, and its first tuples go."""
+    advance = advance or 1
+    windows: dict[tuple[Any, ...], list[Row]] = {}
+    skip: dict[tuple[Any, ...], int] = {}
+    results: list[tuple[float, int, int, Row]] = []
+
+    def emit(key: tuple[Any, ...], time: float, order: int, group: list[Row], rank: int) -> None:
+        row = {**dict(zip(by, key, strict=True)), "t": time, **_result(group, fields)}
+        results.append((time, rank, order, row))
+
+    def expire(key: tuple[Any, ...], now: float) -> None:
+        seen = last.get(key)
+        if timeout is None or seen is None or seen[0] + timeout > now:
+            return
+        if windows[key]:
+            emit(key, seen[0] + timeout, seen[1], windows[key], 0)
+        windows[key], skip[key] = [], 0
+        del last[key]
+
+    last: dict[tuple[Any, ...], tuple[float, int]] = {}
+    for order, row in enumerate(rows):
+        key = _key(row, by)
+        windows.setdefault(key, [])
+        skip.setdefault(key, 0)
+        expire(key, row["t"])
+        last[key] = (row["t"], order)
+        if skip[key]:
+            skip[key] -= 1
+            continue
+        windows[key].append(row)
+        if len(windows[key]) == size:
+            emit(key, row["t"], order, windows[key], 1)
+            skip[key] = max(advance - size, 0)
+            windows[key] = windows[key][advance:]
+    if rows:
+        for key in list(windows):
+            expire(key, rows[-1]["t"])
+            if flush and windows[key]:
+                emit(key, rows[-1]["t"], last[key][1], windows[key], 2)
+    results.sort(key=lambda item: item[:3])
+    return [row for *_, row in results]

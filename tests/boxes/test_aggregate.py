@@ -1,0 +1,96 @@
+"""The type rules of aggregate; what it computes is in test_aggregate_windows.py."""
+
+import pytest
+
+import boxcars as bx
+from tests.boxes.helper import network, problems, schema
+
+CALLS = {"time": "int", "caller": "str", "price": "float", "seconds": "int", "ok": "bool"}
+HOUR = bx.time(3600, advance=600)
+
+
+class TestAggregate:
+    @pytest.mark.parametrize(
+        ("function", "type_"),
+        [
+            ("count()", "int"),
+            ("count(*)", "int"),
+            ("count(caller)", "int"),
+            ("count_distinct(caller)", "int"),
+            ("sum(seconds)", "int"),
+            ("sum(price)", "float"),
+            ("delta(seconds)", "int"),
+            ("avg(seconds)", "float"),
+            ("mean(price)", "float"),
+            ("median(seconds)", "float"),
+            ("stddev(price)", "float"),
+            ("variance(price)", "float"),
+            ("quantile(seconds, 0.9)", "float"),
+            ("first(caller)", "str"),
+            ("firstval(caller)", "str"),
+            ("FirstVal(time)", "int"),
+            ("last(ok)", "bool"),
+            ("lastval(price)", "float"),
+            ("min(caller)", "str"),
+            ("max(price * 2 + seconds)", "float"),
+        ],
+    )
+    def test_result(self, function: str, type_: str) -> None:
+        net = network(lambda calls: calls.aggregate(HOUR, x=function), CALLS)
+        assert schema(net) == f"time*: int, x: {type_}"
+
+    def test_group_by_fields_come_first(self) -> None:
+        net = network(
+            lambda calls: calls.aggregate(HOUR, by=["caller", "ok"], n="count()", t="max(time)"),
+            CALLS,
+        )
+        assert schema(net) == "caller: str, ok: bool, time*: int, n: int, t: int"
+
+    def test_the_late_ones_have_the_schema_of_the_input(self) -> None:
+        net = network(lambda calls: calls.aggregate(HOUR, n="count()").late, CALLS)
+        checked = net.check().or_raise()
+        (late,) = [schema for arc, schema in checked.schemas.items() if arc.port == "late"][1:]
+        assert str(late) == "time?: int, caller: str, price: float, seconds: int, ok: bool"
+
+    @pytest.mark.parametrize(
+        ("function", "words"),
+        [
+            ("sum(caller)", "needs a number, got a str."),
+            ("avg(ok)", "needs a number, got a bool."),
+            ("quantile(price, 'x')", "got a str."),
+            ("sum()", "takes 1 argument, got 0."),
+            ("quantile(price)", "takes 2 arguments, got 1."),
+            ("count(price, price)", "got 2."),
+            ("summ(price)", "Did you mean 'sum'?"),
+            ("price", "'price' is not an aggregate function. Write for example sum(price)."),
+            ("sum(prise)", "unknown field 'prise'. Did you mean 'price'?"),
+        ],
+    )
+    def test_mistakes(self, function: str, words: str) -> None:
+        net = network(lambda calls: calls.aggregate(HOUR, x=function).named("a"), CALLS)
+        (problem,) = problems(net)
+        assert problem.startswith("box 'a', fields.x: ")
+        assert problem.endswith(words)
+
+    def test_mistakes_of_names(self) -> None:
+        net = network(
+            lambda calls: calls.aggregate(
+                HOUR, by="coller", fields={"__n": "count()", "caller": "count()"}
+            ).named("a"),
+            CALLS,
+        )
+        assert problems(net) == [
+            "box 'a', by[0]: unknown field 'coller'. Did you mean 'caller'?",
+            "box 'a', fields.__n: names that start with __ belong to Boxcars.",
+        ]
+        net = network(lambda calls: calls.aggregate(HOUR, by="ok", ok="count()").named("a"), CALLS)
+        assert problems(net) == ["box 'a', fields.ok: 'ok' is a group-by field already."]
+        net = network(lambda calls: calls.aggregate(HOUR).named("a"), CALLS)
+        assert problems(net) == ["box 'a', fields: an aggregate needs at least one function."]
+
+    def test_the_input_must_be_in_order(self) -> None:
+        net = network(
+            lambda calls: calls.map(time="-time").aggregate(HOUR, n="count()").named("a"), CALLS
+        )
+        (problem,) = problems(net)
+        assert problem.startswith("box 'a', in: the order attribute 'time' was computed anew")

@@ -1,0 +1,100 @@
+"""Aggregates over random windows and data, against the oracle, for any cut into trains."""
+
+import math
+from typing import Any
+
+import polars as pl
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import boxcars as bx
+from tests import aggregate_oracle as oracle
+
+FIELDS = {"t": "int", "k": "str", "j": "int", "x": "float", "n": "int"}
+TYPES = {"t": pl.Int64, "k": pl.String, "j": pl.Int64, "x": pl.Float64, "n": pl.Int64}
+FUNCTIONS = {
+    "c": ("count", "x"),
+    "s": ("sum", "x"),
+    "i": ("sum", "n"),
+    "a": ("avg", "x"),
+    "lo": ("min", "k"),
+    "hi": ("max", "n"),
+    "f": ("first", "k"),
+    "l": ("last", "x"),
+    "d": ("delta", "n"),
+    "m": ("median", "x"),
+    "v": ("variance", "x"),
+    "u": ("count_distinct", "k"),
+}
+rows = st.lists(
+    st.fixed_dictionaries(
+        {
+            "t": st.integers(-5, 40),
+            "k": st.none() | st.sampled_from(["a", "b", "ä", ""]),
+            "j": st.none() | st.integers(0, 2),
+            "x": st.none() | st.integers(-50, 50).map(lambda n: n / 4),
+            "n": st.none() | st.integers(-(2**40), 2**40),
+        }
+    ),
+    max_size=40,
+).map(lambda found: sorted(found, key=lambda row: row["t"]))
+groups = st.sampled_from([[], ["k"], ["k", "j"]])
+
+
+def run(window: bx.Window, by: list[str], data: list[dict[str, Any]], trains: int) -> Any:
+    net = bx.Network("n")
+    stream = net.input("i", ts="t", fields=FIELDS)
+    calls = {name: f"{function}({field})" for name, (function, field) in FUNCTIONS.items()}
+    net.output("o", stream.aggregate(window, by=by, fields=calls).named("a"))
+    frame = pl.DataFrame(data, schema=TYPES, orient="row")
+    return bx.preview(net, {"i": frame}, trains=trains)["o"]
+
+
+def same(got: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
+    def equal(a: Any, b: Any) -> bool:
+        if isinstance(a, float) and b is not None:
+            return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+        return bool(a == b)
+
+    return len(got) == len(expected) and all(
+        list(a) == list(b) and all(equal(a[name], b[name]) for name in a)
+        for a, b in zip(got, expected, strict=True)
+    )
+
+
+@given(rows, st.integers(1, 20), st.integers(1, 25), groups, st.booleans(), st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_time_windows(
+    data: list[dict[str, Any]], size: int, advance: int, by: list[str], flush: bool, trains: int
+) -> None:
+    window = bx.time(size, advance, flush=flush)
+    got = run(window, by, data, trains)
+    expected = oracle.time_windows(data, size, advance, by, FUNCTIONS, flush)
+    assert same(got.to_pylist(), expected)
+    assert got.equals(run(window, by, data, 1)), "bit by bit the same for any cut"
+
+
+@given(
+    rows,
+    st.integers(1, 6),
+    st.integers(0, 8),
+    groups,
+    st.booleans(),
+    st.none() | st.integers(0, 9),
+    st.integers(1, 9),
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_tuple_windows(
+    data: list[dict[str, Any]],
+    size: int,
+    advance: int,
+    by: list[str],
+    flush: bool,
+    timeout: int | None,
+    trains: int,
+) -> None:
+    window = bx.tuples(size, advance, flush=flush, timeout=timeout)
+    got = run(window, by, data, trains)
+    expected = oracle.tuple_windows(data, size, advance, by, FUNCTIONS, flush, timeout)
+    assert same(got.to_pylist(), expected)
+    assert got.equals(run(window, by, data, 1)), "bit by bit the same for any cut"

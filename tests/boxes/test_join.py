@@ -1,0 +1,530 @@
+"""Join: the papers' examples, the oracle, the type rule, and what it keeps."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import boxcars as bx
+from boxcars.boxes.join import Join, Matching
+from boxcars.boxes.product import Product
+from boxcars.kernels import matching
+from boxcars.kernels.kernel import Frontier
+from boxcars.model.schema import Schema
+from tests.join_oracle import Kept, Row, join
+
+GOLDEN = Path(__file__).parents[1] / "golden/join_cp.json"
+VECTORS = {v["id"]: v for v in json.loads(GOLDEN.read_text(encoding="utf-8"))["vectors"]}
+
+EPOCH = datetime(2024, 1, 1)
+FIELDS = {"k": "int", "f": "float", "s": "str", "b": "bool", "y": "bytes", "m": "timestamp"}
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "k": st.integers(-1, 2) | st.sampled_from([2**53, 2**53 + 1, -(2**63), 2**63 - 1]),
+    "f": st.sampled_from([0.0, -0.0, 1.0, 1.5, 2.0**53, float("inf")]),
+    "s": st.sampled_from(["", "a", "b", "a name of more than twelve bytes", "ä"]),
+    "b": st.booleans(),
+    "y": st.sampled_from([b"", b"a", b"\x00"]),
+    "m": st.sampled_from([EPOCH, EPOCH + timedelta(microseconds=1)]),
+}
+ORDERS: dict[str, st.SearchStrategy[Any]] = {
+    "small": st.integers(-3, 12) | st.sampled_from([-(2**53), 2**53]),
+    "int": st.integers(-3, 12) | st.sampled_from([-(2**63), -(2**62), 2**62, 2**63 - 1]),
+    "float": st.integers(-6, 24).map(lambda n: n / 2)
+    | st.sampled_from([-1e308, 1e308, 0.1 + 0.2, 0.3, float("inf"), -float("inf")]),
+    "timestamp": st.integers(-6, 24).map(lambda n: EPOCH + timedelta(seconds=n / 2))
+    | st.sampled_from([datetime(1, 1, 1), EPOCH + timedelta(microseconds=1), datetime.max]),
+}
+
+
+def same(left: str, right: str) -> Callable[[Row, Row], bool]:
+    """Equality in SQL: null equals nothing; an int that meets a float becomes one."""
+
+    def holds(one: Row, other: Row) -> bool:
+        a, b = one[left], other[right]
+        if a is None or b is None:
+            return False
+        return bool(float(a) == float(b)) if {left, right} == {"k", "f"} else bool(a == b)
+
+    return holds
+
+
+def later(one: Row, other: Row) -> bool:
+    return one["k"] is not None and other["k"] is not None and one["k"] < other["k"]
+
+
+def truthy(one: Row, other: Row) -> bool:
+    return one["b"] is True or other["b"] is True
+
+
+EQUALITIES = {
+    f"left.{a} = right.{b}": same(a, b)
+    for a, b in [*((name, name) for name in FIELDS), ("k", "f"), ("f", "k")]
+} | {"right.s = left.s": same("s", "s"), '(right."k" = left.k)': same("k", "k")}
+OTHERS: dict[str, Callable[[Row, Row], bool]] = {
+    "left.k < right.k": later,
+    "(left.b or right.b)": truthy,
+    "true": lambda *_: True,
+    "left.k = left.f": lambda one, _: same("k", "f")(one, one),
+    "left.k is not null": lambda one, _: one["k"] is not None,
+}
+
+
+@st.composite
+def streams(draw: Any, order: str, ts: str) -> list[Row]:
+    keyless = draw(st.sampled_from([0, 0, 1]))
+    columns = {name: st.none() | values if keyless else values for name, values in VALUES.items()}
+    rows = draw(st.lists(st.fixed_dictionaries({ts: ORDERS[order], **columns}), max_size=14))
+    return sorted(rows, key=lambda row: row[ts])
+
+
+@st.composite
+def windows(draw: Any, order: str) -> Kept:
+    if draw(st.booleans()):
+        return "tuples", draw(st.integers(1, 5) | st.just(2**70))
+    sizes = st.integers(1, 9) | st.sampled_from([2**63, 2**64, 10**6])
+    if order == "timestamp":
+        sizes = st.integers(1, 9) | st.sampled_from([10**6, 10**11])
+    if order != "int":
+        sizes |= st.sampled_from([0.5, 0.1, 2.5, 1e-6, 0.30000000000000004])
+    return "time", draw(sizes)
+
+
+@st.composite
+def predicates(draw: Any, keyed: bool) -> tuple[str, Callable[[Row, Row], bool]]:
+    terms = draw(st.lists(st.sampled_from(list(EQUALITIES)), min_size=1, max_size=3)) * keyed
+    terms += draw(st.lists(st.sampled_from(list(OTHERS)), min_size=not keyed, max_size=2))
+    terms = draw(st.permutations(terms))
+    known = EQUALITIES | OTHERS
+    return " and ".join(terms), lambda one, two: all(known[term](one, two) for term in terms)
+
+
+class Case:
+    """A box, its input and what the oracle says."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], keyed: bool = True) -> None:
+        order = draw(st.sampled_from(["int", "float", "timestamp"]))
+        mixed = order == "float" and draw(st.booleans())
+        self.left = draw(streams(order, "t"))
+        self.right = draw(streams("small" if mixed else order, "u"))
+        self.fields = ({"t": order, **FIELDS}, {"u": "int" if mixed else order, **FIELDS})
+        kept = [draw(windows(order))]
+        if not mixed and draw(st.booleans()):
+            kept.append(draw(windows(order)))
+        made = [getattr(bx, by)(size) for by, size in kept]
+        self.window, self.other = made[0], made[1] if len(made) == 2 else None
+        self.on, holds = draw(predicates(keyed))
+        self.type = "join" if keyed else "product"
+        self.expected = join(self.left, self.right, ("t", "u"), (kept[0], kept[-1]), holds)
+
+    def preview(self, trains: int) -> list[Row]:
+        net = bx.Network("n")
+        left = net.input("left", ts="t", fields=self.fields[0])
+        right = net.input("right", ts="u", fields=self.fields[1])
+        drawn = left.draw(self.type, right, on=self.on, window=self.window, right=self.other)
+        net.output("out", drawn)
+        frames = {"left": self.frame(0), "right": self.frame(1)}
+        return bx.preview(net, frames, trains=trains)["out"].to_pylist()  # type: ignore[no-any-return]
+
+    @property
+    def schemas(self) -> tuple[Schema, Schema]:
+        return Schema.of(self.fields[0], "t"), Schema.of(self.fields[1], "u")
+
+    def frame(self, port: int) -> pl.DataFrame:
+        rows = (self.left, self.right)[port]
+        return pl.DataFrame(rows, schema=self.schemas[port].dtypes, orient="row")
+
+    @property
+    def box(self) -> Matching:
+        cls = Join if self.type == "join" else Product
+        return cls(bx.Expr.of(self.on), self.window, self.other)
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_runner_and_oracle_agree_for_any_cut(data: st.DataObject) -> None:
+    case = Case(data.draw)
+    assert case.preview(data.draw(st.integers(1, 9))) == case.expected
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_steps_and_oracle_agree_for_any_pace(data: st.DataObject) -> None:
+    """The sides go at their own pace, with any frontier that their tuples allow."""
+    case = Case(data.draw, keyed=data.draw(st.booleans()))
+    assert list(walk(case, data.draw)) == case.expected
+
+
+def walk(case: Case, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
+    """Hand the trains to the box at random cuts; in the end its state must be empty."""
+    state = case.box.start(case.schemas)
+    frames, done = (case.frame(0), case.frame(1)), [0, 0]
+    frontiers = [Frontier(), Frontier()]
+    turns = draw(st.integers(1, 6))
+    for turn in range(turns):
+        trains = []
+        for port, frame in enumerate(frames):
+            last = turn == turns - 1
+            end = frame.height if last else draw(st.integers(done[port], frame.height))
+            trains.append(frame[done[port] : end])
+            done[port] = end
+            if last or (end == frame.height and draw(st.booleans())):
+                frontiers[port] = Frontier(frontiers[port].value, final=True)
+            elif end < frame.height and draw(st.booleans()):
+                frontiers[port] = Frontier(frame[case.schemas[port].ts][end])
+        step = case.box.step(state, tuple(trains), tuple(frontiers), case.schemas)
+        state = step.state
+        yield from step.trains["0"].to_dicts()
+    assert all(frame.height == 0 for frame in state.values())
+
+
+def test_candidates_are_looked_at_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"t": [0] * 7, "k": [1] * 7}
+    results = []
+    for portion in (1, 2, 3, 5, 49, 50):
+        monkeypatch.setattr(matching, "CANDIDATES", portion)
+        results.append(keyed_join(rows, rows, bx.time(1)))
+    assert len(results[0]) == 49
+    assert all(result == results[0] for result in results)
+
+
+def keyed_join(left: Any, rights: Any, window: Any, **more: Any) -> list[Row]:
+    net = bx.Network("n")
+    fields = {"t": "int", "k": "int"}
+    drawn = net.input("l", ts="t", fields=fields).draw(
+        "join",
+        net.input("r", ts="t", fields=fields),
+        on="left.k = right.k",
+        window=window,
+        **more,
+    )
+    net.output("out", drawn)
+    return bx.preview(net, {"l": left, "r": rights})["out"].to_pylist()  # type: ignore[no-any-return]
+
+
+def test_keys_that_share_a_hash_do_not_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pl.Expr, "hash", lambda expr: expr.len().cast(pl.UInt64) * 0 + 7)
+    net = bx.Network("n")
+    one, two = (net.input(name, ts="t", fields={"t": "int", "s": "str"}) for name in ("l", "r"))
+    net.output("out", one.join(two, on="left.s = right.s", window=bx.time(5)))
+    rows = {"t": [0, 1, 2], "s": ["a", "b", "c"]}
+    out = bx.preview(net, {"l": rows, "r": rows})["out"]
+    assert out["left_s"].to_pylist() == out["right_s"].to_pylist() == ["a", "b", "c"]
+
+
+class TestGolden:
+    """The vectors of the thesis; contradictions are read as tests/golden says."""
+
+    @staticmethod
+    def run(
+        vector: str, on: str, window: Any, fields: dict[str, str], read: Callable[[Any], Row]
+    ) -> list[Row]:
+        net = bx.Network("n")
+        left, right = (net.input(name, ts="ts", fields=fields) for name in ("l", "r"))
+        net.output("out", left.join(right, on=on, window=window))
+        events = VECTORS[vector]["input"]["events"]
+        data = {side: [read(e) for e in events if e[0] == side] for side in ("l", "r")}
+        frames = {
+            side: pl.DataFrame(rows, schema=Schema.of(fields, "ts").dtypes, orient="row")
+            for side, rows in data.items()
+        }
+        results = [bx.preview(net, frames, trains=n)["out"].to_pylist() for n in (1, 2, 5)]
+        assert results[0] == results[1] == results[2]
+        return results[0]  # type: ignore[no-any-return]
+
+    def test_at_distance_size_a_tuple_is_purged(self) -> None:
+        """C09: the examples of the thesis drop it, its formula would not."""
+        vector = VECTORS["join-01-purge-boundary"]
+        fields = {"ts": "int", "k": "str"}
+        out = self.run(
+            vector["id"], "left.k = right.k", bx.time(3), fields, lambda e: {"ts": e[1], "k": e[2]}
+        )
+        assert out == vector["expected"]["example_reading_drop_at_ge"]
+
+    def test_purge_match_and_insert(self) -> None:
+        vector = VECTORS["join-02-symmetric"]
+        fields = {"ts": "int", "k": "int", "name": "str"}
+        out = self.run(
+            vector["id"],
+            "left.k = right.k",
+            bx.time(3),
+            fields,
+            lambda e: {"ts": e[1], "k": e[2], "name": e[3]},
+        )
+        found = [[row["left_name"], row["right_name"], row["ts"]] for row in out]
+        assert sorted(found) == sorted(vector["expected"]["output"])
+        assert [pair[2] for pair in found] == [1, 2, 2, 4]
+        assert found[1] == ["l2b", "r1", 2]  # before r2: at equal order values left comes first
+        names = [name.replace("Left_", "left_") for name in vector["expected"]["schema"]]
+        names = [name.replace("Right_", "right_") for name in names]
+        assert [name for name in out[0] if name in names] == names
+
+    def test_tuple_windows_hold_their_size(self) -> None:
+        vector = VECTORS["join-03-tuple-window"]
+        order = {"l1": 0, "l2": 1, "l3": 2, "r1": 3}
+        fields = {"ts": "int", "k": "str", "name": "str"}
+        out = self.run(
+            vector["id"],
+            "left.k = right.k",
+            bx.tuples(2),
+            fields,
+            lambda e: {"ts": order[e[1]], "k": "k1", "name": e[1]},
+        )
+        found = [[row["left_name"], row["right_name"]] for row in out]
+        assert found == vector["expected"]["output"]
+
+    def test_the_evaluated_join(self) -> None:
+        vector = VECTORS["join-04-eval-join"]
+        fields = {"ts": "int", "Time": "int", "Caller": "str"}
+        out = self.run(
+            vector["id"],
+            "left.Caller = right.Caller AND left.Time != right.Time",
+            bx.time(60),
+            fields,
+            lambda e: {"ts": e[1], "Time": e[1], "Caller": e[2]},
+        )
+        found = [[row["left_Time"], row["right_Time"], row["left_Caller"]] for row in out]
+        assert found == vector["expected"]["output"]
+
+
+def test_pairs_leave_in_the_order_of_the_later_then_of_the_earlier_tuple() -> None:
+    left = {"t": [0, 0, 1, 2], "k": [1, 2, 1, 1]}
+    right = {"t": [1, 1, 2], "k": [1, 2, 1]}
+    out = keyed_join(left, right, bx.time(9))
+    #  t       0    0    1    1    1    2    2
+    #  left    1    2    1              1
+    #  right                  1    2         1
+    assert [(r["t"], r["left_t"], r["right_t"], r["left_k"]) for r in out] == [
+        (1, 0, 1, 1),
+        (1, 1, 1, 1),
+        (1, 0, 1, 2),
+        (2, 2, 1, 1),
+        (2, 0, 2, 1),
+        (2, 1, 2, 1),
+        (2, 2, 2, 1),
+    ]
+
+
+def test_each_side_can_have_a_window_of_its_own() -> None:
+    left, right = {"t": [0, 20], "k": [1, 1]}, {"t": [9, 11], "k": [1, 1]}
+    found = {
+        name: [(r["left_t"], r["right_t"]) for r in keyed_join(left, right, window, right=other)]
+        for name, (window, other) in {
+            "long left, short right": (bx.time(12), bx.time(5)),
+            "short left, long right": (bx.time(5), bx.time(12)),
+            "time left, one right": (bx.time(10), bx.tuples(1)),
+        }.items()
+    }
+    assert found == {
+        "long left, short right": [(0, 9), (0, 11)],
+        "short left, long right": [(20, 9), (20, 11)],
+        "time left, one right": [(0, 9), (20, 11)],
+    }
+
+
+SCHEMA = Schema.of({"t": "int", "k": "int"}, "t")
+
+
+def frame(*rows: tuple[int, int | None]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=SCHEMA.dtypes, orient="row")
+
+
+def heights(state: Any) -> dict[str, int]:
+    return {name: kept.height for name, kept in state.items()}
+
+
+def test_the_state_forgets_what_the_frontier_has_passed() -> None:
+    box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
+    schemas = (SCHEMA, SCHEMA)
+    step = box.step(
+        box.start(schemas),
+        (frame((0, 1), (5, 1), (8, 2)), frame((3, 1), (9, 9))),
+        (Frontier(9), Frontier(9)),
+        schemas,
+    )
+    assert step.frontier == Frontier(9)
+    assert step.trains["0"].height == 2
+    assert heights(step.state) == {
+        "left": 3,
+        "waiting left": 0,
+        "right": 1,
+        "waiting right": 1,
+    }
+    nothing = (frame(), frame())
+    step = box.step(step.state, nothing, (Frontier(15), Frontier(15)), schemas)
+    assert step.state["left"]["t"].to_list() == [8]
+    assert step.state["right"]["t"].to_list() == [9]
+    step = box.step(step.state, nothing, (Frontier(19), Frontier(19)), schemas)
+    assert heights(step.state) == dict.fromkeys(step.state, 0)
+
+
+def test_a_side_that_runs_ahead_prunes_the_other() -> None:
+    box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
+    schemas = (SCHEMA, SCHEMA)
+    trains = (frame((0, 1), (1, 1)), frame())
+    step = box.step(box.start(schemas), trains, (Frontier(2), Frontier(1000)), schemas)
+    assert heights(step.state) == dict.fromkeys(step.state, 0)
+    step = box.step(box.start(schemas), trains, (Frontier(2), Frontier(10)), schemas)
+    assert step.state["left"]["t"].to_list() == [1]
+
+
+def test_nothing_is_kept_for_a_side_that_has_ended() -> None:
+    box = Join(bx.Expr.of("left.k = right.k"), bx.tuples(5))
+    schemas = (SCHEMA, SCHEMA)
+    trains = (frame((0, 1), (1, 1)), frame((0, 1)))
+    frontiers = (Frontier(2), Frontier(0, final=True))
+    step = box.step(box.start(schemas), trains, frontiers, schemas)
+    assert step.trains["0"].height == 2
+    assert heights(step.state) == {"left": 0, "waiting left": 0, "right": 1, "waiting right": 0}
+
+
+def test_tuple_windows_keep_their_size_and_many_pieces_become_one() -> None:
+    box = Join(bx.Expr.of("left.k = right.k"), bx.tuples(3), bx.tuples(2))
+    state, schemas = box.start((SCHEMA, SCHEMA)), (SCHEMA, SCHEMA)
+    pairs = 0
+    for t in range(100):
+        trains = (frame((t, 1)), frame((t, 1)))
+        step = box.step(state, trains, (Frontier(t + 1), Frontier(t + 1)), schemas)
+        state, pairs = step.state, pairs + step.trains["0"].height
+        assert state["left"].height == min(t + 1, 3)
+        assert state["right"].height == min(t + 1, 2)
+        assert all(kept.n_chunks() <= matching.PIECES for kept in state.values())
+    assert pairs == 100 * 5 - (2 + 1) - (2 + 1)
+
+
+def test_keys_of_a_stored_window_are_hashed_anew_if_polars_hashes_otherwise() -> None:
+    schema = Schema.of({"t": "int", "s": "str"}, "t")
+    box = Join(bx.Expr.of("left.s = right.s"), bx.time(10))
+    one, none = (pl.DataFrame(data, schema=schema.dtypes) for data in ({"t": [0], "s": ["a"]}, {}))
+    schemas, frontiers = (schema, schema), (Frontier(1), Frontier(1))
+    state = dict(box.step(box.start(schemas), (one, none), frontiers, schemas).state)
+    old = pl.lit(7, dtype=pl.UInt64).alias("__key_of_old")
+    state["left"] = state["left"].drop(matching.KEY).with_columns(old)
+    more = one.with_columns(t=pl.lit(1, dtype=pl.Int64))
+    for left in (none, more):
+        step = box.step(state, (left, more), (Frontier(2), Frontier(2)), schemas)
+        assert step.trains["0"]["left_t"].to_list() == [0] + [1] * left.height
+
+
+def test_nan_equals_nan_as_it_does_in_a_filter() -> None:
+    net = bx.Network("n")
+    one, two = (net.input(name, ts="t", fields={"t": "int", "f": "float"}) for name in ("l", "r"))
+    for type_ in ("join", "product"):
+        net.output(type_, one.draw(type_, two, on="left.f = right.f", window=bx.time(5)))
+    rows = {"t": [0, 1, 2], "f": [float("nan"), 0.0, -0.0]}
+    result = bx.preview(net, {"l": rows, "r": rows})
+    assert result["join"].num_rows == result["product"].num_rows == 5
+    assert result["join"]["left_t"] == result["product"]["left_t"]
+
+
+def test_before_there_is_a_promise_all_tuples_wait() -> None:
+    box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
+    schemas = (SCHEMA, SCHEMA)
+    trains = (frame((0, 1)), frame((0, 1)))
+    step = box.step(box.start(schemas), trains, (Frontier(5), Frontier()), schemas)
+    assert step.frontier == Frontier()
+    assert heights(step.state) == {"left": 0, "waiting left": 1, "right": 0, "waiting right": 1}
+
+
+@pytest.mark.parametrize("trains", [1, 2, 7])
+def test_a_drop_behind_a_join_chooses_the_same_for_every_cut(trains: int) -> None:
+    net = bx.Network("n")
+    fields = {"t": "int", "k": "int"}
+    one, two = (net.input(name, ts="t", fields=fields) for name in ("l", "r"))
+    pairs = one.join(two, on="left.k = right.k", window=bx.time(30)).named("pairs")
+    net.output("half", pairs.drop(rate=0.5, seed=3))
+    net.output("late", pairs.late.drop(rate=0.5, seed=3))
+    rows = {"t": list(range(200)), "k": [n % 3 for n in range(200)]}
+    result = bx.preview(net, {"l": rows, "r": rows}, trains=trains)
+    whole = result.stats["pairs"].total_out
+    half = result["half"].to_pylist()
+    assert half == bx.preview(net, {"l": rows, "r": rows})["half"].to_pylist()
+    assert 0.45 < len(half) / whole < 0.55
+    assert len({(row["left_t"], row["right_t"]) for row in half}) == len(half)
+
+
+def problems(
+    on: str = "left.k = right.k", window: Any = None, fields: Any = None, **more: Any
+) -> list[str]:
+    net = bx.Network("n")
+    left = net.input("l", ts="t", fields={"t": "int", "k": "int", "s": "str"})
+    right = net.input("r", ts="t", fields=fields or {"t": "int", "k": "int", "s": "str"})
+    drawn = left.draw("join", right, on=on, window=window or bx.time(5), **more).named("j")
+    net.output("out", drawn)
+    return texts(net)
+
+
+def texts(net: bx.Network) -> list[str]:
+    return [str(replace(problem, location=None)) for problem in net.check().problems]
+
+
+def test_the_type_rule() -> None:
+    need = (
+        "box 'j', on: a join needs a term such as left.k = right.k; for any other predicate use "
+        "product."
+    )
+    assert problems() == []
+    assert problems("left.k < right.k") == [need]
+    assert problems("left.k = right.k or left.s = right.s") == [need]
+    assert problems("left.k = left.t and right.k = 5") == [need]
+    assert problems("left.k + right.k") == ["box 'j', on: expected a bool, got an int."]
+    assert problems("left.q = right.k") == [
+        "box 'j', on: unknown field 'left.q'. Did you mean 'left.t'?"
+    ]
+    assert problems("left.k = right.s") == [
+        "box 'j', on: can't compare left.k (int) with right.s (str)."
+    ]
+
+
+def test_the_type_rule_of_windows() -> None:
+    only = "the window of a join has nothing but a size."
+    assert problems(window=bx.time(5, advance=2)) == [f"box 'j', window.advance: {only}"]
+    assert problems(window=bx.tuples(5, slack=1), right=bx.time(5, flush=True)) == [
+        f"box 'j', window.slack: {only}",
+        f"box 'j', right.flush: {only}",
+    ]
+    assert problems(window=bx.time(5, emit="change")) == [f"box 'j', window.emit: {only}"]
+    assert problems(window=bx.time(5, emit={"every": 2})) == [f"box 'j', window.emit: {only}"]
+    assert problems(window=bx.value("k", 5)) == [
+        "box 'j', window: a join needs a time or tuples window, got value."
+    ]
+    assert problems(right=bx.landmark()) == [
+        "box 'j', right: a join needs a time or tuples window, got landmark."
+    ]
+    assert problems(right=bx.time(0)) == [
+        "box 'j', right.size: a window needs a size above 0, got 0."
+    ]
+    assert problems(window=bx.tuples(1.5)) == [
+        "box 'j', window.size: size and advance count tuples, so they must be whole numbers."
+    ]
+
+
+def test_the_type_rule_of_the_inputs() -> None:
+    assert problems(fields={"t": "timestamp", "k": "int"}) == [
+        "box 'j', in: the order attributes differ: 't' is an int, 't' is a timestamp."
+    ]
+    net = bx.Network("n")
+    left = net.input("l", ts="left_k", fields={"left_k": "int", "k": "int"})
+    net.output("out", left.join(left, on="left.k = right.k", window=bx.time(5)).named("j"))
+    (text,) = texts(net)
+    assert text == (
+        "box 'j', in[0]: the output would have two fields 'left_k': rename the order attribute "
+        "first."
+    )
+
+
+def test_two_windows_survive_every_language(tmp_path: Path) -> None:
+    net = bx.Network("n")
+    fields = {"t": "int", "k": "int"}
+    one, two = (net.input(name, ts="t", fields=fields) for name in ("l", "r"))
+    drawn = one.join(two, on="left.k = right.k", window=bx.time(9), right=bx.tuples(2))
+    net.output("out", drawn.named("j"))
+    for suffix in ("yaml", "json", "xml", "py"):
+        bx.save(net, tmp_path / f"net.{suffix}")
+        assert bx.load(tmp_path / f"net.{suffix}") == net
