@@ -11,6 +11,7 @@ os.environ["POLARS_MAX_THREADS"] = "1"
 import statistics
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -65,12 +66,11 @@ def measure(work: Callable[[], object]) -> float:
 def main() -> None:
     data, net = calls(ROWS), network()
     ours = pl.from_arrow(bx.preview(net, {"calls": data})["out"])
+    assert isinstance(ours, pl.DataFrame)
     assert plain_polars(data).equals(ours), "the two must agree before they are compared"
     ways: dict[str, Callable[[], object]] = {"Polars": lambda: to_arrow(plain_polars(data))}
     for trains in TRAINS:
-        ways[f"Boxcars, {trains} trains"] = lambda trains=trains: bx.preview(
-            net, {"calls": data}, trains=trains
-        )
+        ways[f"Boxcars, {trains} trains"] = partial(bx.preview, net, {"calls": data}, trains=trains)
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
         for name, work in ways.items():

@@ -11,7 +11,9 @@ def _values(rows: list[Row], field: str) -> list[Any]:
     return [row[field] for row in rows if row[field] is not None]
 
 
-def _or_none(function: Callable[[list[Any]], Any], least: int = 1) -> Callable[[list[Row], str], Any]:
+def _or_none(
+    function: Callable[[list[Any]], Any], least: int = 1
+) -> Callable[[list[Row], str], Any]:
     def compute(rows: list[Row], field: str) -> Any:
         values = _values(rows, field)
         return function(values) if len(values) >= least else None
@@ -35,9 +37,11 @@ FUNCTIONS: dict[str, Callable[[list[Row], str], Any]] = {
     "max": _or_none(max),
     "first": lambda rows, field: rows[0][field],
     "last": lambda rows, field: rows[-1][field],
-    "delta": lambda rows, field: None
-    if rows[0][field] is None or rows[-1][field] is None
-    else rows[-1][field] - rows[0][field],
+    "delta": lambda rows, field: (
+        None
+        if rows[0][field] is None or rows[-1][field] is None
+        else rows[-1][field] - rows[0][field]
+    ),
     "median": _or_none(lambda values: _quantile(values, 0.5)),
     "variance": _or_none(statistics.variance, least=2),
     "count_distinct": lambda rows, field: len(set(_values(rows, field))),
@@ -77,7 +81,9 @@ def time_windows(
         inside = [row for row in rows if start <= row["t"] < start + size]
         for key in sorted({_key(row, by) for row in inside}, key=_sortable):
             group = [row for row in inside if _key(row, by) == key]
-            results.append({**dict(zip(by, key, strict=True)), "t": start, **_result(group, fields)})
+            results.append(
+                {**dict(zip(by, key, strict=True)), "t": start, **_result(group, fields)}
+            )
     return results
 
 

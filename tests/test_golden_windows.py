@@ -17,7 +17,8 @@ def aggregate(
     net = bx.Network("n")
     ts = more.pop("ts", "Time")
     net.output("o", net.input("i", ts=ts, fields=schema).aggregate(window, **more).named("a"))
-    return bx.preview(net, {"i": rows}, trains=trains)["o"].to_pylist()
+    found: list[dict[str, Any]] = bx.preview(net, {"i": rows}, trains=trains)["o"].to_pylist()
+    return found
 
 
 def moments(window: bx.Window, times: list[int], trains: int) -> list[list[int]]:

@@ -118,7 +118,9 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
                 "tuple windows, both without slack and emitting when they close."
             )
         nothing = self._columns(schemas[0].empty(), schemas[0])
-        return (time_windows if self.window.by == "time" else tuple_windows).start(nothing)
+        if w.by == "time":
+            return time_windows.start(nothing)
+        return tuple_windows.start(nothing)
 
     def step(
         self,

@@ -26,7 +26,13 @@ FUNCTIONS = {
     "v": ("variance", "x"),
     "u": ("count_distinct", "k"),
 }
-rows = st.lists(
+
+
+def in_order(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(found, key=lambda row: row["t"])
+
+
+rows: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
     st.fixed_dictionaries(
         {
             "t": st.integers(-5, 40),
@@ -37,7 +43,7 @@ rows = st.lists(
         }
     ),
     max_size=40,
-).map(lambda found: sorted(found, key=lambda row: row["t"]))
+).map(in_order)
 groups = st.sampled_from([[], ["k"], ["k", "j"]])
 
 
