@@ -26,7 +26,7 @@ class Union(Stateful, type="union", icon="∪"):
     >>> net = bx.Network("n")
     >>> a = net.input("a", ts="t", fields={"t": "int"})
     >>> b = net.input("b", ts="t", fields={"t": "int"})
-    >>> both = a | b            # or a.union(b, c, d)
+    >>> both = a | b  # or a.union(b, c, d)
     """
 
     stateful: ClassVar[bool] = False

@@ -83,7 +83,7 @@ class Network:
         """Draw an output, with the fields and the quality of service that its reader expects."""
         types = None if fields is None else Fields({k: _type(v) for k, v in fields.items()})
         quality = qos if isinstance(qos, Qos) or qos is None else Qos.from_plain(qos)
-        self._draw("outputs", name, Output(stream.arc, types, quality))
+        self._draw("outputs", name, Output(self._own(stream), types, quality))
 
     def table(self, name: str, *, fields: FieldTypes, key: Sequence[str] | str = ()) -> str:
         """Declare a stored table; gives its name, for the table boxes."""
@@ -103,7 +103,7 @@ class Network:
 
     def box(self, name: str | None, box: Box, *inputs: Stream | str, group: str = "") -> Stream:
         """Draw a box; the methods of a stream are the shorter way."""
-        arcs = tuple(Arc.of(i) if isinstance(i, str) else i.arc for i in inputs)
+        arcs = tuple(Arc.of(i) if isinstance(i, str) else self._own(i) for i in inputs)
         name = name or stable_name(box, arcs)
         if name in self.boxes:
             before = self.source.get(("boxes", name))
@@ -114,6 +114,13 @@ class Network:
             )
         self._draw("boxes", name, Node(box, arcs, group))
         return self.stream(name)
+
+    def _own(self, stream: Stream) -> Arc:
+        if stream.net is not self:
+            raise Wrong(
+                f"'{stream}' belongs to the network '{stream.net.name}', not to '{self.name}'."
+            )
+        return stream.arc
 
     def stream(self, arc: str) -> Stream:
         """The stream of an input or a box, to draw on from there."""

@@ -206,6 +206,16 @@ def test_errors_point_at_the_line_that_drew_the_box() -> None:
     )
 
 
+def test_streams_of_two_networks_do_not_mix() -> None:
+    one, other = bx.Network("one"), bx.Network("other")
+    a = one.input("a", ts="t", fields={"t": "int"})
+    b = other.input("b", ts="t", fields={"t": "int"})
+    with pytest.raises(Wrong, match="'b' belongs to the network 'other', not to 'one'"):
+        a.union(b)
+    with pytest.raises(Wrong, match="'b' belongs to the network 'other'"):
+        one.output("out", b)
+
+
 def test_a_wrong_method_proposes_the_right_one() -> None:
     calls = bx.Network("n").input("calls", ts="time", fields=CALLS)
     with pytest.raises(AttributeError, match="no box or method 'filtre'. Did you mean 'filter'"):
