@@ -23,7 +23,7 @@ from boxcars.model.schema import Schema
 from boxcars.model.stream import Stream
 from boxcars.model.superbox import use
 from boxcars.model.types import Type
-from boxcars.model.window import Window, landmark, time, tuples, value
+from boxcars.model.window import Window, landmark, runs, time, tuples, value
 
 __all__ = [
     "Box",
@@ -52,6 +52,7 @@ __all__ = [
     "load",
     "loads",
     "preview",
+    "runs",
     "save",
     "time",
     "tuples",

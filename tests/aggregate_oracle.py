@@ -137,3 +137,65 @@ def tuple_windows(
                 emit(key, rows[-1]["t"], last[key][1], windows[key], 2)
     results.sort(key=lambda item: item[:3])
     return [row for *_, row in results]
+
+
+def value_windows(
+    rows: list[Row],
+    field: str,
+    size: float,
+    advance: float,
+    by: list[str],
+    fields: dict[str, tuple[str, str]],
+    flush: bool = False,
+) -> tuple[list[Row], list[Row]]:
+    """A window closes when a tuple of its key has a value at or behind its end; else it is late."""
+    results: list[tuple[float, int, tuple[Any, ...], int, Row]] = []
+    late: list[Row] = []
+    kept: dict[tuple[Any, ...], list[Row]] = {}
+    done: dict[tuple[Any, ...], int] = {}
+
+    def emit(key: tuple[Any, ...], k: int, time: float, order: int) -> None:
+        start = k * advance
+        inside = [row for row in kept[key] if start <= row[field] < start + size]
+        if inside:
+            row = {**dict(zip(by, key, strict=True)), "t": time, **_result(inside, fields)}
+            results.append((time, order, _sortable(key), k, row))
+
+    for order, row in enumerate(rows):
+        key = _key(row, by)
+        before = kept.setdefault(key, [])
+        done.setdefault(key, 0)
+        if before and row[field] < max(other[field] for other in before):
+            late.append(row)
+            continue
+        while done[key] * advance + size <= row[field]:
+            emit(key, done[key], row["t"], order)
+            done[key] += 1
+        before.append(row)
+    if flush and rows:
+        for key, before in kept.items():
+            while done[key] * advance <= max(row[field] for row in before):
+                emit(key, done[key], rows[-1]["t"], len(rows))
+                done[key] += 1
+    results.sort(key=lambda item: item[:4])
+    return [row for *_, row in results], late
+
+
+def run_windows(
+    rows: list[Row], by: list[str], fields: dict[str, tuple[str, str]], flush: bool = False
+) -> list[Row]:
+    """Tuples in a row with the same key; the next tuple closes them."""
+    results: list[Row] = []
+    run: list[Row] = []
+
+    def emit(time: float) -> None:
+        results.append({**{name: run[0][name] for name in by}, "t": time, **_result(run, fields)})
+
+    for row in rows:
+        if run and _key(run[0], by) != _key(row, by):
+            emit(row["t"])
+            run.clear()
+        run.append(row)
+    if flush and run:
+        emit(rows[-1]["t"])
+    return results

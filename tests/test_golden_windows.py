@@ -89,6 +89,25 @@ def test_average_price_of_table_5_1(trains: int) -> None:
     assert [row["p"] for row in got] == pytest.approx([row["AvgPrice"] for row in expected])
 
 
+@pytest.mark.parametrize("trains", CUTS)
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("tumble-01-avg-fig2", "avg(B)"),
+        ("tumble-02-avg-close", "avg(B)"),
+        ("tumble-03-cnt-unsplit", "cnt()"),
+    ],
+)
+def test_tumble(name: str, function: str, trains: int) -> None:
+    vector = VECTORS[name]
+    fields = {"n": "int", "A": "int", "B": "int"}
+    rows = vector["input"]["tuples"]
+    got = aggregate(bx.runs(), fields, rows, trains, ts="n", by="A", result=function)
+    assert [(row["A"], row["result"], row["n"]) for row in got] == [
+        (row["A"], row["result"], row["emitted_on"]) for row in vector["expected"]["emitted"]
+    ]
+
+
 class TestTimeout:
     def alarms(self, times: list[int], end: int, trains: int) -> list[tuple[int, bool]]:
         rows = [{"t": t, "ticker": "MSFT"} for t in times] + [{"t": end, "ticker": "clock"}]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import polars as pl
 
 from boxcars.expr import Expr, call
-from boxcars.kernels import time_windows, tuple_windows
+from boxcars.kernels import run_windows, time_windows, tuple_windows, value_windows
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Grouping
 from boxcars.kernels.kernel import Frontier, State, Stateful, Step
 from boxcars.kernels.tuple_windows import TupleWindow
+from boxcars.kernels.value_windows import VALUE
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
@@ -71,6 +72,8 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         schema = inputs[0]
         for where, message in self.window.problems(schema):
             inputs.wrong(message, "window", where)
+        if self.window.by == "runs" and not self.by:
+            inputs.wrong("runs need a field that changes: name it in by.", "by")
         if not self.fields:
             inputs.wrong("an aggregate needs at least one function.", "fields")
         groups = {name: inputs.field(name, "by", i) for i, name in enumerate(self.by)}
@@ -111,16 +114,14 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """No tuples are kept."""
         w = self.window
-        runs = w.by == "tuples" or (w.by == "time" and w.step > 0)
+        runs = w.by in ("tuples", "runs") or (w.by in ("time", "value") and w.step > 0)
         if not runs or w.emit != "close" or w.slack:
             raise Wrong(
-                "this version can't run such a window yet, only time windows with an advance and "
-                "tuple windows, both without slack and emitting when they close."
+                "this version can't run such a window yet: no landmark, no advance of 0 in time, "
+                "no slack, and results only when a window closes."
             )
         nothing = self._columns(schemas[0].empty(), schemas[0])
-        if w.by == "time":
-            return time_windows.start(nothing)
-        return tuple_windows.start(nothing)
+        return _STARTS[w.by](nothing)
 
     def step(
         self,
@@ -131,7 +132,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
     ) -> Step:
         """Close the windows whose time has come and compute their functions."""
         schema = schemas[0]
-        closed = self._close(state, self._columns(trains[0], schema), frontiers[0], schema)
+        closed, late = self._close(state, trains[0], frontiers[0], schema)
         columns = {name: closed.keys[name].gather(closed.key) for name in self.by}
         columns[schema.ts] = closed.ts
         for number, (name, expr) in enumerate(self.fields.items()):
@@ -139,7 +140,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             given = [closed.tuples[_argument(number, i)] for i in range(len(arguments))]
             result = function.result([argument.type_in(schema) for argument in arguments])
             columns[name] = function.compute(closed.windows, given).cast(result.dtype)
-        trains_out = {MAIN: pl.DataFrame(columns), LATE: trains[0].clear()}
+        trains_out = {MAIN: pl.DataFrame(columns), LATE: late}
         return Step(trains_out, closed.frontier, closed.state)
 
     def _columns(self, train: pl.DataFrame, schema: Schema) -> pl.DataFrame:
@@ -148,17 +149,37 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         for number, expr in enumerate(self.fields.values()):
             for i, argument in enumerate(_read(expr)[1]):
                 columns[_argument(number, i)] = argument.compile(schema)
+        if self.window.field:
+            columns[VALUE] = pl.col(self.window.field)
         return train.with_columns(**columns).select(list(columns))
 
-    def _close(self, state: State, new: pl.DataFrame, frontier: Frontier, schema: Schema) -> Closed:
-        group, window = Grouping(self.by, schema.ts), self.window
+    def _close(
+        self, state: State, train: pl.DataFrame, frontier: Frontier, schema: Schema
+    ) -> tuple[Closed, pl.DataFrame]:
+        """The windows that close with this train, and the tuples that came too late for theirs."""
+        group, window, late = Grouping(self.by, schema.ts), self.window, train.clear()
+        new, flush = self._columns(train, schema), window.flush
         if window.by == "time":
             axis = Axis.of(window, schema[schema.ts])
-            return time_windows.close(axis, group, state, new, frontier, window.flush)
+            return time_windows.close(axis, group, state, new, frontier, flush), late
+        if window.by == "value":
+            axis = Axis.of(window, schema[str(window.field)])
+            closed, places = value_windows.close(axis, group, state, new, frontier, flush)
+            return closed, train[places]
+        if window.by == "runs":
+            return run_windows.close(group, state, new, frontier, flush), late
         unit = 1_000_000 if schema[schema.ts] is Type.TIMESTAMP else 1
         timeout = None if window.timeout is None else window.timeout * unit
-        spec = TupleWindow(int(window.size), int(window.step) or 1, timeout, window.flush)
-        return tuple_windows.close(spec, group, state, new, frontier)
+        spec = TupleWindow(int(window.size), int(window.step) or 1, timeout, flush)
+        return tuple_windows.close(spec, group, state, new, frontier), late
+
+
+_STARTS: Mapping[str, Callable[[pl.DataFrame], State]] = {
+    "time": time_windows.start,
+    "tuples": tuple_windows.start,
+    "value": value_windows.start,
+    "runs": run_windows.start,
+}
 
 
 def _read(expr: Expr) -> tuple[Function, tuple[Expr, ...]]:

@@ -98,8 +98,9 @@ def window_words(plain: Mapping[str, Any]) -> str:
     >>> window_words({"tuples": 2, "advance": 1}), window_words({"time": 60})
     ('2 tuples / 1', 'time 60')
     """
-    if "landmark" in plain:
-        return "landmark"
+    for kind in ("landmark", "runs"):
+        if kind in plain:
+            return kind
     if "tuples" in plain:
         words = f"{plain['tuples']} tuples"
     else:

@@ -175,7 +175,7 @@ def _types(fields: Mapping[str, Any]) -> dict[str, str]:
 def _window(window: Window) -> str:
     plain = window.plain()
     plain.pop(window.by)
-    size: list[Any] = [] if window.by == "landmark" else [window.size]
+    size: list[Any] = [] if window.by in ("landmark", "runs") else [window.size]
     plain.pop("size", None)
     first = [window.field, *size] if window.by == "value" else size
     return _call(f"bx.{window.by}", first, plain)

@@ -168,7 +168,7 @@ def _read_window(flat: Flat) -> dict[str, Any]:
     if by == "value":
         plain |= {"value": given.pop("field", None), "size": size}
     else:
-        plain[by] = True if by == "landmark" else size
+        plain[by] = True if by in ("landmark", "runs") else size
     every = given.pop("every", None)
     if every is not None:
         plain["emit"] = {"every": every}

@@ -12,13 +12,14 @@ from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 
 Number = int | float
-By = Literal["time", "tuples", "value", "landmark"]
+By = Literal["time", "tuples", "value", "landmark", "runs"]
+_SIZELESS = ("landmark", "runs")
 Emit = Literal["close", "change", "every"]
 
 
 @dataclass(frozen=True)
 class Window:
-    """A window by time, by tuples, by the value of a field, or from a landmark on.
+    """A window by time, by tuples, by the value of a field, from a landmark on, or a run.
 
     Sizes are in units of the order attribute (seconds for a timestamp), tuples, or units of
     ``field``. Without ``advance`` windows tumble: each starts where the last one ended.
@@ -46,8 +47,8 @@ class Window:
     def plain(self) -> dict[str, object]:
         """The window as it stands in a network file."""
         plain: dict[str, object] = {}
-        if self.by == "landmark":
-            plain["landmark"] = True
+        if self.by in _SIZELESS:
+            plain[self.by] = True
         elif self.by == "value":
             plain |= {"value": self.field, "size": self.size}
         else:
@@ -67,7 +68,7 @@ class Window:
         kinds = [key for key in get_args(By) if key in plain]
         if len(kinds) != 1:
             got = " and ".join(kinds) if kinds else ", ".join(plain) or "nothing"
-            raise Wrong(f"a window has exactly one of time, tuples, value and landmark; got {got}.")
+            raise Wrong(f"a window has exactly one of {', '.join(get_args(By))}; got {got}.")
         by = kinds[0]
         known = {by, "advance", "timeout", "slack", "origin", "flush", "emit"}
         known |= {"size"} if by == "value" else set()
@@ -77,7 +78,7 @@ class Window:
         given: dict[str, Any] = {key: plain[key] for key in plain if key not in (by, "emit")}
         if by == "value":
             given["field"] = plain[by]
-        elif by != "landmark":
+        elif by not in _SIZELESS:
             given["size"] = plain[by]
         return cls(by, **given, **_read_emit(plain.get("emit", "close")))
 
@@ -99,7 +100,7 @@ class Window:
             yield from self._field_problems(schema)
 
     def _size_problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
-        if self.by != "landmark" and self.size <= 0:
+        if self.by not in _SIZELESS and self.size <= 0:
             yield "size", f"a window needs a size above 0, got {self.size}."
         if self.advance is not None and self.advance < 0:
             yield "advance", f"a window can't move backwards, got {self.advance}."
@@ -159,6 +160,11 @@ def tuples(size: Number, advance: Number | None = None, **more: Any) -> Window:
 def value(field: str, size: Number, advance: Number | None = None, **more: Any) -> Window:
     """A window over ``size`` units of the value of ``field``."""
     return _make("value", size=size, advance=advance, field=field, **more)
+
+
+def runs(**more: Any) -> Window:
+    """A window over tuples in a row with the same group-by value (Aurora's Tumble)."""
+    return _make("runs", **more)
 
 
 def landmark(**more: Any) -> Window:

@@ -51,9 +51,11 @@ def run(window: bx.Window, by: list[str], data: list[dict[str, Any]], trains: in
     net = bx.Network("n")
     stream = net.input("i", ts="t", fields=FIELDS)
     calls = {name: f"{function}({field})" for name, (function, field) in FUNCTIONS.items()}
-    net.output("o", stream.aggregate(window, by=by, fields=calls).named("a"))
+    drawn = stream.aggregate(window, by=by, fields=calls).named("a")
+    net.output("o", drawn)
+    net.output("late", drawn.late)
     frame = pl.DataFrame(data, schema=TYPES, orient="row")
-    return bx.preview(net, {"i": frame}, trains=trains)["o"]
+    return bx.preview(net, {"i": frame}, trains=trains)
 
 
 def same(got: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
@@ -74,10 +76,10 @@ def test_time_windows(
     data: list[dict[str, Any]], size: int, advance: int, by: list[str], flush: bool, trains: int
 ) -> None:
     window = bx.time(size, advance, flush=flush)
-    got = run(window, by, data, trains)
+    got = run(window, by, data, trains)["o"]
     expected = oracle.time_windows(data, size, advance, by, FUNCTIONS, flush)
     assert same(got.to_pylist(), expected)
-    assert got.equals(run(window, by, data, 1)), "bit by bit the same for any cut"
+    assert got.equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
 
 
 @given(
@@ -100,7 +102,31 @@ def test_tuple_windows(
     trains: int,
 ) -> None:
     window = bx.tuples(size, advance, flush=flush, timeout=timeout)
-    got = run(window, by, data, trains)
+    got = run(window, by, data, trains)["o"]
     expected = oracle.tuple_windows(data, size, advance, by, FUNCTIONS, flush, timeout)
     assert same(got.to_pylist(), expected)
-    assert got.equals(run(window, by, data, 1)), "bit by bit the same for any cut"
+    assert got.equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
+
+
+@given(rows, st.integers(1, 12), st.integers(1, 15), groups, st.booleans(), st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_value_windows(
+    data: list[dict[str, Any]], size: int, advance: int, by: list[str], flush: bool, trains: int
+) -> None:
+    for number, row in enumerate(data):
+        row["n"] = (row["n"] or 0) % 7 + number
+    window = bx.value("n", size, advance, flush=flush)
+    result = run(window, by, data, trains)
+    expected, late = oracle.value_windows(data, "n", size, advance, by, FUNCTIONS, flush)
+    assert same(result["o"].to_pylist(), expected)
+    assert result["late"].to_pylist() == late
+    assert result["o"].equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
+
+
+@given(rows, st.sampled_from([["k"], ["k", "j"]]), st.booleans(), st.integers(1, 9))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_runs(data: list[dict[str, Any]], by: list[str], flush: bool, trains: int) -> None:
+    window = bx.runs(flush=flush)
+    got = run(window, by, data, trains)["o"]
+    assert same(got.to_pylist(), oracle.run_windows(data, by, FUNCTIONS, flush))
+    assert got.equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"

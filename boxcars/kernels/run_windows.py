@@ -1,0 +1,47 @@
+"""Run windows (Aurora's Tumble): a window ends when a tuple with another key comes."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from boxcars.kernels.aggregates import Windows
+from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.keys import encode_keys
+from boxcars.kernels.slices import TAIL, Slices
+
+_TUPLES = "tuples"
+
+
+def start(tuples: pl.DataFrame) -> State:
+    """Nothing is kept."""
+    return {_TUPLES: tuples}
+
+
+def close(
+    group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier, flush: bool
+) -> Closed:
+    """Close every run of equal keys but the last, which may go on; its tuples are kept."""
+    tuples = pl.concat([state[_TUPLES], new])
+    keys = encode_keys(tuples, group.by)
+    changes = np.flatnonzero(np.diff(keys.codes)) + 1
+    lo = np.concatenate([[0], changes]).astype(np.int64)[: max(tuples.height, 0)]
+    hi = np.concatenate([changes, [tuples.height]]).astype(np.int64)
+    runs = len(lo) if frontier.final and flush else max(len(lo) - 1, 0)
+    times = tuples[group.ts]
+    ends = times.gather(np.minimum(hi[:runs], tuples.height - 1)) if runs else times.clear()
+    kept = lo[runs] if runs < len(lo) else tuples.height
+    parts = np.full(runs, TAIL, np.uint8)
+    return Closed(
+        tuples=tuples,
+        windows=Windows(
+            Slices(keys.codes[lo[:runs]], lo[:runs], hi[:runs], parts),
+            np.repeat(np.arange(len(lo)), hi[: len(lo)] - lo),
+        ),
+        keys=keys.table,
+        key=keys.codes[lo[:runs]],
+        ts=ends,
+        frontier=frontier,
+        state={_TUPLES: tuples[int(kept) :]},
+    )
