@@ -42,8 +42,8 @@ def test_without_advance_windows_tumble() -> None:
     ("plain", "words"),
     [
         (5, "expected a window such as {time: 60, advance: 10}, got 5."),
-        ({}, "a window has exactly one of time, tuples, value and landmark; got nothing."),
-        ({"size": 5}, "a window has exactly one of time, tuples, value and landmark; got size."),
+        ({}, "a window has exactly one of time, tuples, value, landmark, runs; got nothing."),
+        ({"size": 5}, "a window has exactly one of time, tuples, value, landmark, runs; got size."),
         ({"time": 5, "tuples": 2}, "got time and tuples."),
         ({"time": 5, "advnce": 2}, "a time window has no 'advnce'. Did you mean 'advance'?"),
         ({"time": 5, "size": 2}, "a time window has no 'size'."),
