@@ -17,6 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from boxcars.draw import draw
 from boxcars.expr import Expr, functions
+from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS
 from boxcars.lang.files import load
 from boxcars.model.box import Box, Param, box_types, params
 from boxcars.model.describe import short
@@ -34,6 +35,7 @@ def generated(root: Path) -> dict[Path, str]:
         root / "boxcars/model/methods.pyi": methods_stub(),
         root / "docs/reference/boxes.md": boxes_page(),
         root / "docs/reference/functions.md": functions_page(),
+        root / "docs/reference/aggregates.md": aggregates_page(),
         root / "docs/img/high-mobility.svg": draw(example, "svg"),
     }
 
@@ -201,6 +203,16 @@ def functions_page() -> str:
             f"`{_cell(text)}` is `{_cell(repr(value))}`" for text, value in function.examples
         )
         lines.append(f"| `{_cell(function.signature)}` | {_cell(function.doc)} | {examples} |")
+    return "\n".join(lines) + "\n"
+
+
+def aggregates_page() -> str:
+    """The reference of the functions of aggregates."""
+    lines = ["# Functions of aggregates", "", f"<!-- {_NOTE} -->", ""]
+    lines += ["| function | also called | |", "| --- | --- | --- |"]
+    for function in FUNCTIONS.values():
+        names = [f"`{other}`" for other, name in SYNONYMS.items() if name == function.name]
+        lines.append(f"| `{function.signature}` | {', '.join(names)} | {function.doc} |")
     return "\n".join(lines) + "\n"
 
 

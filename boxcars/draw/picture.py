@@ -60,7 +60,8 @@ def picture_of(net: Network) -> Picture:
     points = {point.arc: name for name, point in net.connection_points.items()}
     items: dict[str, Item] = {}
     for name, entity in net.inputs.items():
-        summary = f"{len(entity.fields)} fields by {entity.ts}"
+        number = len(entity.fields)
+        summary = f"{number} field{'s' * (number != 1)} by {entity.ts}"
         items[name] = Item(name, "input", "▶", name, summary, str(entity.schema))
     for name, node in net.boxes.items():
         items[name] = _box(name, node)

@@ -49,17 +49,29 @@ class _Canvas:
 
 
 def to_text(picture: Picture, width: int | None = None) -> str:
-    """The picture in box-drawing characters, from left to right, as narrow as ``width`` if it can.
+    """The picture in box-drawing characters, from left to right.
 
     Lines leave an item in its upper row and enter it in its lower one, so that no two lines of
-    different arrows ever lie on top of each other.
+    different arrows ever lie on top of each other. What does not fit into ``width`` becomes a list.
     """
+    words = legend(picture)
     for widest in _SUMMARIES:
         text = _render(picture, widest)
         if width is None or max(map(len, text.splitlines()), default=0) <= width:
-            break
-    words = legend(picture)
-    return text + (f"\n{words}\n" if words else "")
+            return text + (f"\n{words}\n" if words else "")
+    return _listing(picture)
+
+
+def _listing(picture: Picture) -> str:
+    """One line for each item, with what follows it: for terminals that are too narrow."""
+    names = max(len(item.name) for item in picture.items.values())
+    lines = []
+    for key, item in picture.items.items():
+        arrows = [arrow for arrow in picture.arrows if arrow.source == key]
+        targets = [f"{picture.items[a.target].name}{a.label and f' ({a.label})'}" for a in arrows]
+        follows = f"  -> {', '.join(targets)}" if targets else ""
+        lines.append(f"{item.icon} {item.name.ljust(names)}  {item.summary}{follows}")
+    return "\n".join(lines) + "\n"
 
 
 def _render(picture: Picture, widest: int) -> str:

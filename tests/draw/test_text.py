@@ -61,3 +61,18 @@ def test_items_do_not_touch(net: bx.Network) -> None:
         assert f" {item.icon} {item.name} " in text
     assert text.count("┌─") + text.count("╔═") + text.count("╭─") >= len(net.boxes)
     assert not {"╴", "╶", "╵", "╷"} & set(text)
+
+
+def test_a_narrow_terminal_gets_a_list() -> None:
+    net = bx.Network("n")
+    calls = net.input("calls", ts="t", fields={"t": "int"})
+    yes, no = calls.filter("t > 1", otherwise=True).named("cut")
+    net.output("yes", yes)
+    net.output("no", no)
+    assert draw(net, "text", width=40).splitlines() == [
+        "▶ calls  1 field by t  -> cut",
+        "▽ cut    t > 1 | else  -> yes (0), no (else)",
+        "◀ yes    output",
+        "◀ no     output",
+    ]
+    assert "┌" in draw(net, "text", width=100)
