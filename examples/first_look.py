@@ -96,8 +96,9 @@ def main() -> None:
     print(stats_table(result.stats.values()))
     console.print(
         f"\n{len(found & cloned)} of {len(cloned)} cloned phones found, "
-        f"{len(found - cloned)} false alarms.\n{CALLS:,} calls in {seconds:.2f} s: [bold]{CALLS / seconds:,.0f} calls a second"
-        "[/bold], in this process.\nNext: docs/tutorial/first-network.md"
+        f"{len(found - cloned)} false alarms.\n{CALLS:,} calls in {seconds:.2f} s: "
+        f"[bold]{CALLS / seconds:,.0f} calls a second[/bold], in this process.\n"
+        "Next: docs/tutorial/first-network.md"
     )
 
 
