@@ -24,6 +24,8 @@ from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 
+_NO_MORE: Mapping[str, Function] = {}
+
 
 class Aggregate(Stateful, type="aggregate", icon="Σ"):
     """Compute functions over windows of tuples, by time, tuples or value, for each group.
@@ -77,7 +79,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         if not self.fields:
             inputs.wrong("an aggregate needs at least one function.", "fields")
         groups = {name: inputs.field(name, "by", i) for i, name in enumerate(self.by)}
-        types = {name: self._function(e, inputs, name) for name, e in self.fields.items()}
+        types = {name: function_type(e, inputs, name) for name, e in self.fields.items()}
         for name in types:
             inputs.new_field(name, "fields", name)
             if name in self.by:
@@ -95,21 +97,6 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             MAIN: Schema(fields, schema.ts, ordered=schema.ts not in types),
             LATE: replace(schema, ordered=False),
         }
-
-    def _function(self, expr: Expr, inputs: Ports, name: str) -> Type:
-        try:
-            function, arguments = _read(expr)
-        except Wrong as wrong:
-            inputs.wrong(str(wrong), "fields", name)
-            return Type.UNKNOWN
-        got = [inputs.type(argument, "fields", name) for argument in arguments]
-        if Type.UNKNOWN in got:
-            return Type.UNKNOWN
-        try:
-            return function.result(got)
-        except Wrong as wrong:
-            inputs.wrong(f"{function.name} {wrong}", "fields", name)
-            return Type.UNKNOWN
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """No tuples are kept."""
@@ -136,7 +123,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         columns = {name: closed.keys[name].gather(closed.key) for name in self.by}
         columns[schema.ts] = closed.ts
         for number, (name, expr) in enumerate(self.fields.items()):
-            function, arguments = _read(expr)
+            function, arguments = read_function(expr)
             given = [closed.tuples[_argument(number, i)] for i in range(len(arguments))]
             result = function.result([argument.type_in(schema) for argument in arguments])
             columns[name] = function.compute(closed.windows, given).cast(result.dtype)
@@ -147,7 +134,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         """What is kept of a tuple: its key, its order and the arguments of the functions."""
         columns = {name: pl.col(name) for name in (*self.by, schema.ts)}
         for number, expr in enumerate(self.fields.values()):
-            for i, argument in enumerate(_read(expr)[1]):
+            for i, argument in enumerate(read_function(expr)[1]):
                 columns[_argument(number, i)] = argument.compile(schema)
         if self.window.field:
             columns[VALUE] = pl.col(self.window.field)
@@ -182,15 +169,40 @@ _STARTS: Mapping[str, Callable[[pl.DataFrame], State]] = {
 }
 
 
-def _read(expr: Expr) -> tuple[Function, tuple[Expr, ...]]:
-    """The function of a field and its arguments."""
+def function_type(
+    expr: Expr,
+    inputs: Ports,
+    name: str,
+    more: Mapping[str, Function] = _NO_MORE,
+    schema: Schema | None = None,
+) -> Type:
+    """The type of a field with a function, over the first input; what is wrong is noted."""
+    try:
+        function, arguments = read_function(expr, more)
+    except Wrong as wrong:
+        inputs.wrong(str(wrong), "fields", name)
+        return Type.UNKNOWN
+    got = [inputs.type(argument, "fields", name, schema=schema) for argument in arguments]
+    if Type.UNKNOWN in got:
+        return Type.UNKNOWN
+    try:
+        return function.result(got)
+    except Wrong as wrong:
+        inputs.wrong(f"{function.name} {wrong}", "fields", name)
+        return Type.UNKNOWN
+
+
+def read_function(
+    expr: Expr, more: Mapping[str, Function] = _NO_MORE
+) -> tuple[Function, tuple[Expr, ...]]:
+    """The function of a field and its arguments; a box may have ``more`` functions."""
     found = call(expr)
     if found is None:
         raise Wrong(f"'{expr.text}' is not an aggregate function. Write for example sum(price).")
     name, arguments = found
-    function = find_function(name)
+    function = more.get(name) or find_function(name)
     if function is None:
-        hint = nearest(name, [*FUNCTIONS, *SYNONYMS])
+        hint = nearest(name, [*FUNCTIONS, *SYNONYMS, *more])
         raise Wrong(f"'{expr.text}' is not an aggregate function.{hint}")
     least, most = function.arity
     if not least <= len(arguments) <= most:

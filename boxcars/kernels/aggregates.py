@@ -37,7 +37,7 @@ class Windows:
     @property
     def counts(self) -> Ints:
         """How many tuples each window holds."""
-        return self.slices.hi - self.slices.lo
+        return (self.slices.hi - self.slices.lo).astype(np.int64)
 
 
 @dataclass(frozen=True)

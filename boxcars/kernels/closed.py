@@ -9,7 +9,7 @@ import polars as pl
 
 from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.slices import Ints
+from boxcars.kernels.slices import Places
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Closed:
     tuples: pl.DataFrame
     windows: Windows
     keys: pl.DataFrame
-    key: Ints
+    key: Places
     ts: pl.Series
     frontier: Frontier
     state: State

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.slices import HEAD, TAIL, Flags, Ints, Slices
+from boxcars.kernels.slices import DIRECT, HEAD, TAIL, Flags, Ints, Slices
 
 Numbers = NDArray[Any]
 Truths = NDArray[np.bool_]
@@ -37,7 +37,7 @@ def _make_fold(combine: Any) -> Any:
     """The fold of a function of two values that does not mind how they are bracketed."""
 
     @njit(cache=True)
-    def fold(values: Numbers, blocks: Ints, lo: Ints, hi: Ints, parts: Flags) -> Numbers:
+    def fold(values: Numbers, blocks: Ints, lo: Places, hi: Places, parts: Flags) -> Numbers:
         n = len(values)
         heads, tails = values.copy(), values.copy()
         for i in range(1, n):
@@ -52,6 +52,10 @@ def _make_fold(combine: Any) -> Any:
                 out[row] = tails[lo[row]]
             elif parts[row] == HEAD:
                 out[row] = heads[hi[row] - 1]
+            elif parts[row] == DIRECT:
+                out[row] = values[lo[row]]
+                for i in range(lo[row] + 1, hi[row]):
+                    out[row] = combine(out[row], values[i])
             else:
                 out[row] = combine(tails[lo[row]], heads[hi[row] - 1])
         return out
@@ -93,7 +97,7 @@ def _merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
 
 @njit(cache=True)
 def _fold_variance(
-    values: Numbers, valid: Truths, blocks: Ints, lo: Ints, hi: Ints, parts: Flags
+    values: Numbers, valid: Truths, blocks: Ints, lo: Places, hi: Places, parts: Flags
 ) -> Numbers:
     size = len(values)
     head, tail = np.zeros((size, 3)), np.zeros((size, 3))
@@ -114,6 +118,11 @@ def _fold_variance(
             n, m2 = a[0], a[2]
         elif parts[row] == HEAD:
             n, m2 = b[0], b[2]
+        elif parts[row] == DIRECT:
+            n, mean, m2 = 0.0, 0.0, 0.0
+            for i in range(lo[row], hi[row]):
+                if valid[i]:
+                    n, mean, m2 = _merge(n, mean, m2, 1.0, values[i], 0.0)
         else:
             n, _, m2 = _merge(a[0], a[1], a[2], b[0], b[1], b[2])
         out[row] = m2 / (n - 1) if n > 1 else np.nan
@@ -129,7 +138,7 @@ def fold_variance(
 
 
 @njit(cache=True)
-def quantiles(values: Numbers, valid: Truths, lo: Ints, hi: Ints, share: float) -> Numbers:
+def quantiles(values: Numbers, valid: Truths, lo: Places, hi: Places, share: float) -> Numbers:
     """The quantile of each window, interpolated between neighbours; nan for an empty one."""
     out = np.empty(len(lo))
     for row in range(len(lo)):
@@ -145,7 +154,7 @@ def quantiles(values: Numbers, valid: Truths, lo: Ints, hi: Ints, share: float) 
 
 
 @njit(cache=True)
-def distinct_counts(codes: Ints, number: int, lo: Ints, hi: Ints) -> Ints:
+def distinct_counts(codes: Ints, number: int, lo: Places, hi: Places) -> Ints:
     """How many different codes each window holds; a negative code is a null and does not count."""
     seen = np.full(number, -1, np.int64)
     out = np.zeros(len(lo), np.int64)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
+Places = NDArray[np.uint32]
 
 _CODE = "__code"
 _FIRST_TABLE = 1 << 12
@@ -99,7 +100,7 @@ def _grow(slots: Ints, hashes: Hashes, firsts: Ints, known: int) -> Ints:
 
 
 @njit(cache=True)
-def group_order(codes: Ints, number: int) -> tuple[Ints, Ints]:
+def group_order(codes: Ints, number: int) -> tuple[Places, Ints]:
     """Sort tuples by key, those of one key in their old order; and where each key starts."""
     starts = np.zeros(number + 1, np.int64)
     for code in codes:
@@ -107,7 +108,7 @@ def group_order(codes: Ints, number: int) -> tuple[Ints, Ints]:
     for key in range(number):
         starts[key + 1] += starts[key]
     place = starts[:-1].copy()
-    order = np.empty(len(codes), np.int64)
+    order = np.empty(len(codes), np.uint32)
     for i in range(len(codes)):
         order[place[codes[i]]] = i
         place[codes[i]] += 1

@@ -32,15 +32,16 @@ def close(
     times = tuples[group.ts]
     ends = times.gather(np.minimum(hi[:runs], tuples.height - 1)) if runs else times.clear()
     kept = lo[runs] if runs < len(lo) else tuples.height
+    key = keys.codes[lo[:runs]].astype(np.uint32)
     parts = np.full(runs, TAIL, np.uint8)
     return Closed(
         tuples=tuples,
         windows=Windows(
-            Slices(keys.codes[lo[:runs]], lo[:runs], hi[:runs], parts),
+            Slices(key, lo[:runs].astype(np.uint32), hi[:runs].astype(np.uint32), parts),
             np.repeat(np.arange(len(lo)), hi[: len(lo)] - lo),
         ),
         keys=keys.table,
-        key=keys.codes[lo[:runs]],
+        key=key,
         ts=ends,
         frontier=frontier,
         state={_TUPLES: tuples[int(kept) :]},

@@ -20,18 +20,25 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.uint8]
+Places = NDArray[np.uint32]
 
-TAIL, HEAD = 1, 2
-"""What a slice is made of: the tail of a block, the head of one, or (3) a tail and a head."""
+TAIL, HEAD, DIRECT = 1, 2, 4
+"""What a slice is made of: the tail of a block, the head of one, or (3) a tail and a head.
+
+A DIRECT slice lies anywhere and is folded tuple by tuple, whatever the blocks are.
+"""
 
 
 @dataclass(frozen=True)
 class Slices:
-    """The windows that have a result: their key, and their tuples ``[lo, hi)``."""
+    """The windows that have a result: their key, and their tuples ``[lo, hi)``.
 
-    key: Ints
-    lo: Ints
-    hi: Ints
+    Places are 32 bits wide, which is what Polars gathers by without converting them.
+    """
+
+    key: Places
+    lo: Places
+    hi: Places
     parts: Flags
 
     def take(self, order: Ints) -> Slices:
@@ -69,14 +76,14 @@ def _count_closed(pane: Ints, starts: Ints, size: int, advance: int, first: int,
 @njit(cache=True)
 def _fill_closed(
     pane: Ints, starts: Ints, size: int, advance: int, first: int, counts: Ints
-) -> tuple[Ints, Ints, Ints, Flags]:
+) -> tuple[Places, Places, Places, Flags]:
     """For each key move both ends of the window forward, and write where its window has room."""
     place = np.zeros(len(counts) + 1, np.int64)
     for k in range(len(counts)):
         place[k + 1] = place[k] + counts[k]
     total, end = place[-1], first + len(counts)
-    key = np.empty(total, np.int64)
-    low, high = np.empty(total, np.int64), np.empty(total, np.int64)
+    key = np.empty(total, np.uint32)
+    low, high = np.empty(total, np.uint32), np.empty(total, np.uint32)
     parts = np.empty(total, np.uint8)
     for code in range(len(starts) - 1):
         stop = starts[code + 1]
@@ -124,7 +131,7 @@ def block_ids(pane: Ints, starts: Ints, size: int) -> Ints:
 @njit(cache=True)
 def full_slices(
     index: Ints, starts: Ints, seen: Ints, ended: Flags, size: int, advance: int
-) -> tuple[Ints, Ints, Ints, Flags, Flags, Ints]:
+) -> tuple[Places, Places, Places, Flags, Flags, Ints]:
     """Tuple windows: a slice whenever ``size`` tuples of a key are there, then ``advance`` go.
 
     ``index`` numbers the tuples of a key without gaps; window ``k`` starts at ``k * advance``.
@@ -133,8 +140,8 @@ def full_slices(
     and marked with that number. Also gives, for each key, the first tuple that is still needed.
     """
     room = len(index) + len(starts)
-    key = np.empty(room, np.int64)
-    low, high = np.empty(room, np.int64), np.empty(room, np.int64)
+    key = np.empty(room, np.uint32)
+    low, high = np.empty(room, np.uint32), np.empty(room, np.uint32)
     parts, cause = np.empty(room, np.uint8), np.zeros(room, np.uint8)
     needed = np.zeros(len(starts) - 1, np.int64)
     n = 0

@@ -78,7 +78,7 @@ def close(
         tuples=ordered,
         windows=Windows(slices, block_ids(index, sessions, window.size), by[rank] == TIMED_OUT),
         keys=keys.table,
-        key=owner[slices.key],
+        key=owner[slices.key].astype(np.uint32),
         ts=pl.Series(close_times[rank]).cast(dtype),
         frontier=frontier,
         state={_TUPLES: tuples.with_columns(pl.Series(_INDEX, numbers))[np.sort(keep)]},

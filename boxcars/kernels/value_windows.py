@@ -16,7 +16,7 @@ from boxcars.kernels.closed import Closed, Grouping
 from boxcars.kernels.folds import Numbers, Truths
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.keys import encode_keys, group_order
-from boxcars.kernels.slices import Flags, Ints, Slices, block_ids, parts_of
+from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, parts_of
 
 VALUE = "__value"
 """The column with the value of the window's field."""
@@ -40,7 +40,7 @@ def close(
     keys = encode_keys(tuples, group.by)
     order, starts = group_order(keys.codes, keys.number)
     late = _late(tuples[VALUE].to_physical().to_numpy()[order], starts)
-    late_places = np.sort(order[late]) - old.height
+    late_places = np.sort(order[late]).astype(np.int64) - old.height
     if late.any():
         tuples = tuples.filter(~pl.Series(_marks(order, late)))
         keys = encode_keys(tuples, group.by)
@@ -71,7 +71,7 @@ def close(
     return closed, late_places
 
 
-def _marks(order: Ints, late: Truths) -> Truths:
+def _marks(order: Places, late: Truths) -> Truths:
     marks = np.zeros(len(order), np.bool_)
     marks[order[late]] = True
     return marks
@@ -104,7 +104,7 @@ def _first_open(pane: Ints, seen: Truths, size: int, advance: int) -> int:
 @njit(cache=True)
 def _passed(
     pane: Ints, starts: Ints, seen: Truths, size: int, advance: int, flush: bool
-) -> tuple[Ints, Ints, Ints, Flags, Ints, Truths]:
+) -> tuple[Places, Places, Places, Flags, Ints, Truths]:
     """The windows that a new tuple of their key has passed, in the order of keys and windows.
 
     ``seen`` tuples have closed all that they could before. Also gives the tuple that closed each
@@ -135,7 +135,7 @@ def _passed(
         for i in range(starts[code], stop):
             keep[i] = pane[i] >= k * advance or i == stop - 1
     n = len(rows)
-    key, low, high = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    key, low, high = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint32)
     parts, closing = np.empty(n, np.uint8), np.empty(n, np.int64)
     for row in range(n):
         key[row], low[row], high[row], parts[row], closing[row] = rows[row]

@@ -1,0 +1,101 @@
+"""Windows on one core, beside hand-written batch queries in Polars over the same data.
+
+The sliding time aggregate of StreamCloud's evaluation (60 s every 10 s by caller, count and mean),
+and tuple windows 2/1 with first and last (the high mobility query). Then the cost of a window's
+size: size/advance of 6 and of 600, counting tuples in and results out.
+"""
+
+import os
+
+os.environ["POLARS_MAX_THREADS"] = "1"
+
+import statistics
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+import polars as pl
+
+import boxcars as bx
+
+ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+KEYS = 100_000
+ROUNDS = 5
+FIELDS = {"caller": "str", "time": "int", "duration": "float"}
+
+
+def calls(rows: int, keys: int = KEYS) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    phones = pl.Series([f"+34-600-{n:09d}" for n in range(keys)])
+    return pl.DataFrame(
+        {
+            "caller": phones.gather(rng.integers(0, keys, rows)),
+            "time": np.sort(rng.integers(0, rows // 555, rows)),
+            "duration": rng.random(rows) * 600,
+        }
+    )
+
+
+def network(window: bx.Window, **functions: str) -> bx.Network:
+    net = bx.Network("windows")
+    stream = net.input("calls", ts="time", fields=FIELDS)
+    net.output("out", stream.aggregate(window, by="caller", fields=functions).named("windows"))
+    return net
+
+
+def polars_sliding(data: pl.DataFrame) -> pl.DataFrame:
+    windows = data.group_by_dynamic("time", every="10i", period="60i", group_by="caller")
+    return windows.agg(n=pl.len(), mean=pl.col("duration").mean())
+
+
+def polars_pairs(data: pl.DataFrame) -> pl.DataFrame:
+    before = pl.col("time", "duration").shift(1).over("caller").name.prefix("first_")
+    return data.with_columns(before).filter(pl.col("first_time").is_not_null())
+
+
+def median(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        start = perf_counter()
+        work()
+        times.append(perf_counter() - start)
+    return statistics.median(times)
+
+
+def compare(name: str, net: bx.Network, peer: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    data = calls(ROWS)
+    bx.preview(net, {"calls": data[:1000]})
+    ours = median(lambda: bx.preview(net, {"calls": data}))
+    theirs = median(lambda: peer(data))
+    print(
+        f"  {name:32} {ROWS / ours / 1e6:5.2f} M tuples/s   Polars {ROWS / theirs / 1e6:5.2f} "
+        f"  {theirs / ours:5.1f} times as fast"
+    )
+
+
+def cost_of_size() -> None:
+    data = calls(ROWS, keys=100)
+    results = {}
+    for ratio in (6, 600):
+        window = bx.time(ratio, advance=1)
+        net = network(
+            window, n="count()", s="sum(duration)", least="min(duration)", f="first(time)"
+        )
+        seconds = median(lambda net=net: bx.preview(net, {"calls": data}))  # type: ignore[misc]
+        rows = bx.preview(net, {"calls": data})["out"].num_rows
+        results[ratio] = (seconds, rows)
+        print(f"  size/advance {ratio:3}: {seconds:.2f} s for {ROWS:,} tuples and {rows:,} results")
+
+
+def main() -> None:
+    print(f"windows over {ROWS:,} calls, {KEYS:,} string keys, one core, medians of {ROUNDS}")
+    sliding = network(bx.time(60, advance=10), n="count()", mean="avg(duration)")
+    compare("time 60/10, count and mean", sliding, polars_sliding)
+    pairs = {"t1": "first(time)", "d1": "first(duration)", "t2": "last(time)"}
+    compare("tuples 2/1, first and last", network(bx.tuples(2, 1), **pairs), polars_pairs)
+    cost_of_size()
+
+
+if __name__ == "__main__":
+    main()
