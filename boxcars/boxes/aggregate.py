@@ -86,12 +86,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
                 inputs.wrong(f"'{name}' is a group-by field already.", "fields", name)
         if not schema.known:
             return {MAIN: schema, LATE: schema}
-        if not schema.ordered:
-            inputs.wrong(
-                f"the order attribute '{schema.ts}' was computed anew, so the input is not in "
-                "order: sort it first.",
-                "in",
-            )
+        inputs.in_order()
         fields = Fields({**groups, schema.ts: schema[schema.ts], **types})
         return {
             MAIN: Schema(fields, schema.ts, ordered=schema.ts not in types),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -64,7 +64,7 @@ class Matching(Stateful):
             self._check_window(self.right, inputs, right, "right")
         both = pair(left, right)
         self._check_on(inputs, both)
-        _check_order(inputs)
+        inputs.in_order()
         fields = {_joined(name): type_ for name, type_ in both.fields.items()}
         if left.ts in fields:
             inputs.wrong(
@@ -103,7 +103,7 @@ class Matching(Stateful):
         schemas: tuple[Schema, ...],
     ) -> Step:
         """Match the tuples whose time has come, and forget those that nobody can meet any more."""
-        together, condition = earliest(frontiers), self._condition(schemas)
+        together, condition = earliest(frontiers), find_condition(self.on, self.keys, schemas)
         type_ = schemas[0][schemas[0].ts]
         inputs = []
         for port, window in enumerate((self.window, self.right or self.window)):
@@ -123,25 +123,11 @@ class Matching(Stateful):
         }
         return Step({MAIN: pl.concat(pairs), LATE: trains[0].clear()}, together, new_state)
 
-    def _condition(self, schemas: tuple[Schema, ...]) -> Condition:
-        """The key, and what is left of ``on``: all of it where the key is only a hash."""
-        both, keys = pair(*schemas), self.keys
-        dtypes = tuple(_common(both[f"left.{one}"], both[f"right.{two}"]) for one, two in keys)
-        exact = Condition.is_exact(dtypes)
-        terms = [t for t in conjuncts(self.on) if not (keys and exact and equality(t))]
-        lefts, rights = (tuple(pair_[port] for pair_ in keys) for port in range(2))
-        return Condition(
-            (lefts, rights),
-            dtypes,
-            tuple(term.compile(both) for term in terms),
-            frozenset(name for term in terms for name in term.fields),
-        )
-
 
 class Join(Matching, type="join", icon="⋈"):
     """Match each tuple with those of the other stream that are near it and satisfy ``on``.
 
-    ``on`` has at least one term that says that two fields are equal; :class:`product` does without.
+    ``on`` has at least one term that says that two fields are equal; a ``product`` does without.
     In ``on`` the fields are written ``left.caller`` and ``right.caller``; in the output they are
     ``left_caller`` and ``right_caller``, behind the order attribute: the later of the two. With a
     time window two tuples match if their order attributes differ by less than its size; with a
@@ -200,23 +186,21 @@ def equality(term: Expr) -> tuple[str, str] | None:
     return (fields["left"], fields["right"]) if set(fields) == set(SIDES) else None
 
 
-def _check_order(inputs: Ports) -> None:
-    """Both inputs are in order, and by values that can be compared."""
-    left, right = inputs[0], inputs[1]
-    if not left[left.ts].accepts(right[right.ts]):
-        inputs.wrong(
-            f"the order attributes differ: '{left.ts}' is {a(left[left.ts])}, "
-            f"'{right.ts}' is {a(right[right.ts])}.",
-            "in",
-        )
-    for i, schema in enumerate((left, right)):
-        if not schema.ordered:
-            inputs.wrong(
-                f"the order attribute '{schema.ts}' was computed anew, so this input is not "
-                "in order: sort it first.",
-                "in",
-                i,
-            )
+def find_condition(
+    on: Expr, keys: Sequence[tuple[str, str]], schemas: tuple[Schema, ...]
+) -> Condition:
+    """The key, and what is left of ``on``: all of it where the key is only a hash."""
+    both = pair(*schemas)
+    dtypes = tuple(_common(both[f"left.{one}"], both[f"right.{two}"]) for one, two in keys)
+    exact = Condition.is_exact(dtypes)
+    terms = [t for t in conjuncts(on) if not (keys and exact and equality(t))]
+    lefts, rights = (tuple(key[port] for key in keys) for port in range(2))
+    return Condition(
+        (lefts, rights),
+        dtypes,
+        tuple(term.compile(both) for term in terms),
+        frozenset(name for term in terms for name in term.fields),
+    )
 
 
 def _common(one: Type, two: Type) -> pl.DataType:

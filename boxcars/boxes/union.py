@@ -47,13 +47,7 @@ class Union(Stateful, type="union", icon="∪"):
                     "in",
                     i,
                 )
-            elif not other.ordered:
-                inputs.wrong(
-                    f"the order attribute '{other.ts}' was computed anew, so this input is not in "
-                    "order: sort it first.",
-                    "in",
-                    i,
-                )
+        inputs.in_order()
         return {MAIN: first}
 
     def start(self, schemas: tuple[Schema, ...]) -> State:

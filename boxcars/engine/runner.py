@@ -223,6 +223,8 @@ class _Run:
         ports = self.net.boxes[name].box.ports
         self.frames |= {Arc(name, port): frame for port, frame in frames.items()}
         self.stats[name].count(entering, {port: frames[port].height for port in ports})
+        if LATE in frames:
+            self.stats[name].late += frames[LATE].height
         if DEAD in frames:
             self.stats[name].dead += frames[DEAD].height
             if Arc(name, DEAD) not in self.read:

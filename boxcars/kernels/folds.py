@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.slices import DIRECT, HEAD, TAIL, Flags, Ints, Slices
+from boxcars.kernels.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
 
 Numbers = NDArray[Any]
 Truths = NDArray[np.bool_]
@@ -33,8 +33,22 @@ def _greater(a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
+def _make_direct(combine: Any) -> Any:
+    """The fold of some values, one after the other."""
+
+    @njit(cache=True)
+    def direct(values: Numbers) -> Any:
+        folded = values[0]
+        for value in values[1:]:
+            folded = combine(folded, value)
+        return folded
+
+    return direct
+
+
 def _make_fold(combine: Any) -> Any:
     """The fold of a function of two values that does not mind how they are bracketed."""
+    direct = _make_direct(combine)
 
     @njit(cache=True)
     def fold(values: Numbers, blocks: Ints, lo: Places, hi: Places, parts: Flags) -> Numbers:
@@ -53,9 +67,7 @@ def _make_fold(combine: Any) -> Any:
             elif parts[row] == HEAD:
                 out[row] = heads[hi[row] - 1]
             elif parts[row] == DIRECT:
-                out[row] = values[lo[row]]
-                for i in range(lo[row] + 1, hi[row]):
-                    out[row] = combine(out[row], values[i])
+                out[row] = direct(values[lo[row] : hi[row]])
             else:
                 out[row] = combine(tails[lo[row]], heads[hi[row] - 1])
         return out
@@ -96,6 +108,16 @@ def _merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
 
 
 @njit(cache=True)
+def _deviations(values: Numbers, valid: Truths) -> tuple[float, float]:
+    """The number of values and their squared deviations."""
+    n, mean, m2 = 0.0, 0.0, 0.0
+    for i in range(len(values)):
+        if valid[i]:
+            n, mean, m2 = _merge(n, mean, m2, 1.0, values[i], 0.0)
+    return n, m2
+
+
+@njit(cache=True)
 def _fold_variance(
     values: Numbers, valid: Truths, blocks: Ints, lo: Places, hi: Places, parts: Flags
 ) -> Numbers:
@@ -119,10 +141,7 @@ def _fold_variance(
         elif parts[row] == HEAD:
             n, m2 = b[0], b[2]
         elif parts[row] == DIRECT:
-            n, mean, m2 = 0.0, 0.0, 0.0
-            for i in range(lo[row], hi[row]):
-                if valid[i]:
-                    n, mean, m2 = _merge(n, mean, m2, 1.0, values[i], 0.0)
+            n, m2 = _deviations(values[lo[row] : hi[row]], valid[lo[row] : hi[row]])
         else:
             n, _, m2 = _merge(a[0], a[1], a[2], b[0], b[1], b[2])
         out[row] = m2 / (n - 1) if n > 1 else np.nan

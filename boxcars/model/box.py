@@ -90,6 +90,24 @@ class Ports:
         if not expected.accepts(got):
             self.wrong(f"expected {a(expected)}, got '{expr}' of type {got}.", *path)
 
+    def in_order(self) -> None:
+        """Complain about inputs that are not in order, or by values that can't be compared."""
+        known = [schema for schema in self.schemas if schema.known]
+        for other in known[1:]:
+            if not known[0][known[0].ts].accepts(other[other.ts]):
+                self.wrong(
+                    f"the order attributes differ: '{known[0].ts}' is {a(known[0][known[0].ts])}, "
+                    f"'{other.ts}' is {a(other[other.ts])}.",
+                    "in",
+                )
+        for i, schema in enumerate(self.schemas):
+            if not schema.ordered:
+                self.wrong(
+                    f"the order attribute '{schema.ts}' was computed anew, so this input is not in "
+                    "order: sort it first, with bsort.",
+                    *(["in", i] if len(self) > 1 else ["in"]),
+                )
+
     def field(self, name: str, *path: str | int, schema: Schema | None = None) -> Type:
         """The type of a field of the first input; an unknown one is noted."""
         schema = schema or self[0]

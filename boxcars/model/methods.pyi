@@ -20,6 +20,10 @@ class Methods:
         """Run a function over each train: a Polars frame comes in, a Polars frame goes out."""
         ...
 
+    def bsort(self, *, by: str | None = None, slack: int | float = 0, tuples: int | None = None) -> Stream:
+        """Put a stream into the order of a field, which becomes its order attribute."""
+        ...
+
     def decode(self, *, format: str, fields: collections.abc.Mapping[str, str], field: str = 'data', options: collections.abc.Mapping[str, Any] = ...) -> Stream:
         """Turn a field of bytes into tuples: CSV, JSON lines, XML, fixed-length binary, or your own."""
         ...
@@ -48,6 +52,18 @@ class Methods:
         """Match each tuple with all those of the other stream that are near it, by any predicate."""
         ...
 
+    def resample(self, other: Stream, window: boxcars.model.window.Window, fields: collections.abc.Mapping[str, str | boxcars.expr.expression.Expr] | None = None, **more: str | boxcars.expr.expression.Expr) -> Stream:
+        """Give each tuple of the left stream values of the right stream around its time."""
+        ...
+
     def union(self, *others: Stream) -> Stream:
         """Merge any number of streams into one, ordered by the order attribute."""
+        ...
+
+    def waitfor(self, other: Stream, *, on: str | boxcars.expr.Expr, timeout: int | float) -> Stream:
+        """Hold each tuple of the left stream until one of the right stream satisfies ``on`` with it."""
+        ...
+
+    def wsort(self, *, by: str | collections.abc.Sequence[str], timeout: int | float) -> Stream:
+        """Sort a stream by fields of any type; the least tuple leaves at each timeout."""
         ...

@@ -1,0 +1,187 @@
+"""Resample: the values of one stream at the times of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+
+from boxcars.boxes.aggregate import function_type, read_function
+from boxcars.expr import Expr
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step
+from boxcars.kernels.nearby import INTERPOLATE, Nearby
+from boxcars.kernels.reorder import append, earlier, later, physical, stored
+from boxcars.model.arc import MAIN
+from boxcars.model.box import Ports, param
+from boxcars.model.frozen import Fields
+from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
+from boxcars.model.window import Window
+
+_TIMES, _VALUES = "times", "values"
+_MORE = {INTERPOLATE.name: INTERPOLATE}
+_ZERO = ("count", "count_distinct")
+"""Functions that are 0, not null, over no tuples."""
+
+
+class Resample(Stateful, type="resample", icon="∿"):
+    """Give each tuple of the left stream values of the right stream around its time.
+
+    The functions are those of an aggregate, over the right tuples whose order attribute differs
+    from that of the left tuple by less than the window's size. There is one more:
+    ``interpolate(x)`` is the value of ``x`` at the time of the left tuple, on the line between the
+    last right tuple before it and the first after it; null if one of them is missing, unless there
+    is one at that very time (of several, the last). Right tuples with ``x`` null do not count.
+    Where no right tuple is near, counts are 0 and all else is null.
+
+    The output has the fields of the left stream, in its order, and a field for each function. A
+    tuple waits until the right stream has passed its window. There are no groups: filter first.
+
+    Paper: Aurora's Resample, which is only named there (CIDR 2003, 2.2).
+
+    >>> import boxcars as bx
+    >>> net = bx.Network("n")
+    >>> clock = net.input("clock", ts="t", fields={"t": "int"})
+    >>> heat = net.input("heat", ts="t", fields={"t": "int", "degrees": "float"})
+    >>> steady = clock.resample(heat, bx.time(60), degrees="interpolate(degrees)")
+    """
+
+    arity: ClassVar[tuple[int, int | None]] = (2, 2)
+
+    window: Window = param("How far from its time right tuples are looked at, before and after.")
+    fields: Fields[Expr] = param(
+        "The new fields, each with its function.",
+        xml=("resample-function.#", "resample-function-output-name.#"),
+    )
+
+    @classmethod
+    def build(
+        cls,
+        window: Window,
+        fields: Mapping[str, str | Expr] | None = None,
+        **more: str | Expr,
+    ) -> Self:
+        """A window, and new fields by keyword or in a mapping."""
+        exprs = {name: Expr.of(e) for name, e in {**(fields or {}), **more}.items()}
+        return cls(window, Fields(exprs))
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of :meth:`build`."""
+        return (self.window,), {"fields": self.plain()["fields"]}
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """The fields of the left input, then the functions."""
+        left, right = inputs[0], inputs[1]
+        self._check_window(inputs)
+        if not self.fields:
+            inputs.wrong("a resample needs at least one function.", "fields")
+        types = {
+            name: function_type(e, inputs, name, _MORE, right) for name, e in self.fields.items()
+        }
+        for name in types:
+            inputs.new_field(name, "fields", name)
+            if name in left:
+                inputs.wrong(f"there is a field '{name}' already.", "fields", name)
+        if not (left.known and right.known):
+            return {MAIN: UNKNOWN_SCHEMA}
+        inputs.in_order()
+        return {MAIN: left.with_fields({**left.fields, **types})}
+
+    def _check_window(self, inputs: Ports) -> None:
+        window = self.window
+        if window.by != "time":
+            inputs.wrong(f"a resample needs a time window, got {window.by}.", "window")
+            return
+        for more in ("advance", "timeout", "slack", "emit", "origin", "flush"):
+            if getattr(window, more) != getattr(Window("time"), more):
+                inputs.wrong("the window of a resample has nothing but a size.", "window", more)
+        for where, message in window.problems(inputs[0]):
+            inputs.wrong(message, "window", where)
+
+    def start(self, schemas: tuple[Schema, ...]) -> State:
+        """No tuple waits, and no values are kept."""
+        return {_TIMES: schemas[0].empty(), _VALUES: self._columns(schemas[1].empty(), schemas[1])}
+
+    def step(
+        self,
+        state: State,
+        trains: tuple[pl.DataFrame, ...],
+        frontiers: tuple[Frontier, ...],
+        schemas: tuple[Schema, ...],
+    ) -> Step:
+        """Answer the left tuples whose window the right stream has passed."""
+        left, right = schemas
+        type_ = left[left.ts]
+        size = physical(self.window.size, type_)
+        waiting = append(state[_TIMES], trains[0])
+        values = append(state[_VALUES], self._columns(trains[1], right))
+        at, times = stored(waiting[left.ts], type_), stored(values[right.ts], type_)
+        ends = later(at, size, type_)
+        ripe = _passed(ends, frontiers[1], left)
+        lo = np.searchsorted(times, earlier(at[:ripe], size), "right")
+        hi = np.searchsorted(times, ends[:ripe], "left")
+        near = np.flatnonzero(lo < hi)
+        windows = Nearby.of(at[near], times, lo[near], hi[near])
+        place = np.full(ripe, -1)
+        place[near] = np.arange(len(near))
+        rows = pl.select(pl.when(pl.Series(place) >= 0).then(pl.Series(place))).to_series()
+        columns = self._compute(windows, values, rows, right)
+        rest = waiting[ripe:]
+        promise = Frontier(rest[left.ts][0]) if rest.height else frontiers[0]
+        gone = _gone(times, promise, size, left)
+        return Step(
+            {MAIN: waiting[:ripe].with_columns(columns)},
+            promise,
+            {_TIMES: rest, _VALUES: values[gone:]},
+        )
+
+    def _compute(
+        self, windows: Nearby, values: pl.DataFrame, rows: pl.Series, right: Schema
+    ) -> list[pl.Series]:
+        """The functions; ``rows`` has the window of each left tuple, null if nothing is near."""
+        columns = []
+        for number, (name, expr) in enumerate(self.fields.items()):
+            function, arguments = read_function(expr, _MORE)
+            given = [values[_argument(number, i)] for i in range(len(arguments))]
+            result = function.result([argument.type_in(right) for argument in arguments])
+            found = function.compute(windows, given).cast(result.dtype).gather(rows)
+            columns.append((found.fill_null(0) if function.name in _ZERO else found).alias(name))
+        return columns
+
+    def _columns(self, train: pl.DataFrame, right: Schema) -> pl.DataFrame:
+        """What is kept of a right tuple: its order and the arguments of the functions."""
+        columns = {right.ts: pl.col(right.ts)}
+        for number, expr in enumerate(self.fields.values()):
+            for i, argument in enumerate(read_function(expr, _MORE)[1]):
+                columns[_argument(number, i)] = argument.compile(right)
+        return train.with_columns(**columns).select(list(columns))
+
+
+def _argument(function: int, number: int) -> str:
+    """The column with an argument of a function."""
+    return f"__{function}.{number}"
+
+
+def _value(frontier: Frontier, left: Schema) -> Any:
+    """The frontier as a stored order value of the left stream."""
+    type_ = left[left.ts]
+    return stored(pl.Series([frontier.value], dtype=type_.dtype, strict=False), type_)
+
+
+def _passed(ends: Any, frontier: Frontier, left: Schema) -> int:
+    """How many of the moments a frontier has passed."""
+    if frontier.final:
+        return len(ends)
+    if frontier.value is None:
+        return 0
+    return int(np.searchsorted(ends, _value(frontier, left)[0], "right"))
+
+
+def _gone(times: Any, promise: Frontier, size: Any, left: Schema) -> int:
+    """How many values are too far before all left tuples that wait or may come."""
+    if promise.final:
+        return len(times)
+    if promise.value is None:
+        return 0
+    return int(np.searchsorted(times, earlier(_value(promise, left), size)[0], "right"))

@@ -1,0 +1,170 @@
+"""WaitFor: hold tuples back until a tuple of another stream lets them go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from boxcars.boxes.join import SIDES, equality, find_condition, pair
+from boxcars.expr import Expr, conjuncts
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, earliest, split_point
+from boxcars.kernels.matching import KEY, Axis, Input, Limit, find_pairs
+from boxcars.kernels.reorder import append, later, physical, stored
+from boxcars.model.arc import MAIN
+from boxcars.model.box import Ports, param
+from boxcars.model.problem import a
+from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
+from boxcars.model.types import Type
+from boxcars.model.window import Window
+
+TIMEOUT = "timeout"
+"""The port with the tuples that waited in vain."""
+
+_HELD = "held"
+_ROW, _TIME = "__row", "__time"
+_LEFT, _RIGHT = f"left.{_ROW}", f"right.{_ROW}"
+
+
+class WaitFor(Stateful, type="waitfor", icon="⧗"):
+    """Hold each tuple of the left stream until one of the right stream satisfies ``on`` with it.
+
+    It leaves once, with its own fields; its order attribute becomes that of the right tuple, the
+    first that does. At equal order values left tuples come before right ones. A tuple that has
+    waited for ``timeout`` leaves by the output ``timeout`` instead, at that moment: a right tuple
+    exactly then is too late. What waits when both inputs end leaves there too, at the moment when
+    its timeout would have come, so that every left tuple leaves by one of the outputs. In ``on``
+    fields are written ``left.k`` and ``right.k``. Terms such as ``left.k = right.k`` are looked up;
+    with none of them every right tuple meets every left tuple that waits.
+
+    Paper: Aurora's WaitFor (retrospective, 4.2).
+
+    >>> import boxcars as bx
+    >>> net = bx.Network("n")
+    >>> reads = net.input("reads", ts="t", fields={"t": "int", "car": "int"})
+    >>> tolls = net.input("tolls", ts="t", fields={"t": "int", "car": "int"})
+    >>> ready, gone = reads.waitfor(tolls, on="left.car = right.car", timeout=30)
+    """
+
+    arity: ClassVar[tuple[int, int | None]] = (2, 2)
+
+    on: Expr = param("When a right tuple lets a left one go.", xml="predicate")
+    timeout: int | float = param(
+        "How long a tuple waits, in units of the order attribute, seconds for a timestamp."
+    )
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The tuples that were let go, and ``timeout`` with those that were not."""
+        return (MAIN, TIMEOUT)
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """Both outputs have the fields of the left input."""
+        left, right = inputs[0], inputs[1]
+        check_timeout(self.timeout, inputs)
+        if not (left.known and right.known):
+            return dict.fromkeys(self.ports, UNKNOWN_SCHEMA)
+        got = inputs.type(self.on, "on", schema=pair(left, right))
+        if not Type.BOOL.accepts(got):
+            inputs.wrong(f"expected a bool, got {a(got)}.", "on")
+        inputs.in_order()
+        return dict.fromkeys(self.ports, left)
+
+    def start(self, schemas: tuple[Schema, ...]) -> State:
+        """Nothing is held, and nothing waits for the frontier."""
+        return {_HELD: schemas[0].empty()} | {
+            side: schema.empty() for side, schema in zip(SIDES, schemas, strict=True)
+        }
+
+    def step(
+        self,
+        state: State,
+        trains: tuple[pl.DataFrame, ...],
+        frontiers: tuple[Frontier, ...],
+        schemas: tuple[Schema, ...],
+    ) -> Step:
+        """Let tuples go as far as both inputs have come, then look whose timeout has come."""
+        ts, together = schemas[0].ts, earliest(frontiers)
+        type_ = schemas[0][ts]
+        new, rest = [], {}
+        for side, train, schema in zip(SIDES, trains, schemas, strict=True):
+            waiting = append(state[side], train)
+            order = Axis(schema.ts, type_).column(waiting).to_frame()
+            cut = split_point(order, schema.ts, together)
+            new.append(waiting[:cut])
+            rest[side] = waiting[cut:]
+        held = append(state[_HELD], new[0])
+        due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
+        let_go = self._find(held, due, new, schemas)
+        released = held[let_go[_LEFT]].with_columns(
+            new[1][schemas[1].ts].gather(let_go[_RIGHT]).cast(type_.dtype).alias(ts)
+        )
+        waits = np.ones(held.height, np.bool_)
+        waits[let_go[_LEFT].to_numpy()] = False
+        over = waits & _has_come(due, together, type_)
+        moments = pl.Series(ts, due[over]).cast(type_.dtype)
+        discarded = held.filter(over).with_columns(moments)
+        return Step(
+            {MAIN: released, TIMEOUT: discarded},
+            _promise(together, moments),
+            {_HELD: held.filter(waits & ~over), **rest},
+        )
+
+    def _find(
+        self, held: pl.DataFrame, due: Any, new: list[pl.DataFrame], schemas: tuple[Schema, ...]
+    ) -> pl.DataFrame:
+        """Rows of left tuples with the row of the right tuple that lets each go, in order."""
+        left, right = schemas
+        keys = [key for term in conjuncts(self.on) if (key := equality(term))]
+        type_, condition = left[left.ts], find_condition(self.on, keys, schemas)
+        marks = (due, stored(new[1][right.ts], type_))
+        limit = Limit.of(Window("time", self.timeout), type_)
+        limits = (limit, Limit(timed=True, reach=type(limit.reach)(0)))  # right ones do not wait
+        inputs = []
+        for port, whole in enumerate((held, new[1])):
+            side, schema = SIDES[port], schemas[port]
+            reads = {schema.ts, *(f for f in schema.fields if f"{side}.{f}" in condition.reads)}
+            rows = condition.with_keys(whole, port).select(
+                *sorted(reads),
+                *([KEY] if condition.dtypes else []),
+                pl.Series(_ROW, np.arange(whole.height)),
+                pl.Series(_TIME, marks[port]),
+            )
+            known = held.height - new[0].height if port == 0 else 0
+            axis = Axis(schema.ts, type_)
+            inputs.append(Input(axis, limits[port], rows[:known], rows[known:], rows.clear()))
+        in_time = pl.col(f"left.{_TIME}") > pl.col(f"right.{_TIME}")
+        found = [
+            pairs.filter(in_time).group_by(_LEFT).agg(pl.col(_RIGHT).min())
+            for pairs in find_pairs(inputs[0], inputs[1], condition)
+        ]
+        return pl.concat(found).group_by(_LEFT).agg(pl.col(_RIGHT).min()).sort(_RIGHT, _LEFT)
+
+
+def _has_come(due: Any, frontier: Frontier, type_: Type) -> Any:
+    """Whether the moment is there; at the end all moments are."""
+    if frontier.final or frontier.value is None:
+        return np.full(len(due), frontier.final)
+    return due <= stored(pl.Series([frontier.value], dtype=type_.dtype), type_)[0]
+
+
+def _promise(together: Frontier, moments: pl.Series) -> Frontier:
+    """That of the inputs; at the end timeouts may have come after them."""
+    if not (together.final and len(moments)):
+        return together
+    last: Any = moments[-1]
+    return Frontier(last if together.value is None else max(last, together.value), final=True)
+
+
+def check_timeout(timeout: int | float, inputs: Ports) -> None:
+    """A timeout is above 0, and whole where the order attribute is."""
+    schema = inputs[0]
+    if not isfinite(timeout) or timeout <= 0:
+        inputs.wrong(f"expected a number above 0, got {timeout}.", "timeout")
+    elif schema.known and schema[schema.ts] is Type.INT and timeout != int(timeout):
+        inputs.wrong(
+            f"timeout counts the int '{schema.ts}', so it must be a whole number.", "timeout"
+        )
