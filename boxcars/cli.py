@@ -20,6 +20,7 @@ from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.layout import load_layout
+from boxcars.lang.streamcloud import is_project, load_project
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.superbox import flatten
 from boxcars.reference import generated
@@ -52,11 +53,19 @@ def check(
     schemas: Annotated[bool, typer.Option(help="Also show the schema of every arc.")] = False,
     deploy: Annotated[Path | None, typer.Option(help="Also check this deploy file.")] = None,
 ) -> None:
-    """Check a network: types, loops, arity, names. Needs no data and no Java."""
+    """Check a network: types, loops, arity, names. Needs no data and no Java.
+
+    An SC.xml of StreamCloud is checked with the query, deploy and resource files that it names.
+    """
+    resources = None
+    if is_project(network):
+        _, network, deploy, resources = load_project(network)
     checked = bx.check_file(network)
     problems = list(checked.problems)
     if deploy is not None and not problems:
-        problems += Deployment.load(deploy).problems(bx.load(network), str(deploy))
+        deployment = Deployment.load(deploy)
+        problems += deployment.problems(bx.load(network), str(deploy))
+        problems += resources.problems(deployment, str(deploy)) if resources else []
     for problem in problems:
         typer.echo(str(problem), err=True)
     if problems:

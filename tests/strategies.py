@@ -53,8 +53,9 @@ def predicates(draw: Any, fields: dict[str, str]) -> str:
 class _Drawing:
     """A network under way: its streams and their fields."""
 
-    def __init__(self, draw: Any, net: bx.Network) -> None:
+    def __init__(self, draw: Any, net: bx.Network, runnable: bool) -> None:
         self.draw = draw
+        self.runnable = runnable
         self.net = net
         self.streams: list[tuple[Stream, dict[str, str]]] = []
         self.taken: set[str] = set()
@@ -110,21 +111,26 @@ class _Drawing:
     def aggregate(self) -> None:
         stream, fields = self.pick()
         size, advance = self.draw(st.integers(1, 99)), self.draw(st.integers(0, 99))
-        window = self.draw(
-            st.sampled_from(
-                [
-                    bx.time(size, advance),
-                    bx.tuples(size, slack=3, timeout=2.5),
-                    bx.value("t", size, advance, emit="change"),
-                    bx.landmark(emit={"every": size}, flush=True),
-                ]
-            )
-        )
+        window = self.draw(st.sampled_from(self.windows(size, advance)))
         groups = [name for name in fields if name not in ("t", "_n", "_m")]
         by = groups[: self.draw(st.integers(0, 3))]
         drawn = stream.aggregate(window, by=by, fields={"_n": "count()", "_m": "last(t)"})
         kept = {name: fields[name] for name in by}
         self.keep(drawn.named(self.name()), {**kept, "t": "int", "_n": "int", "_m": "int"})
+
+    def windows(self, size: int, advance: int) -> list[bx.Window]:
+        if self.runnable:
+            return [
+                bx.time(size % 9 + 1, advance % 9 + 1, flush=size % 2 == 0),
+                bx.tuples(size % 5 + 1, advance % 7, timeout=advance / 4 + 0.5),
+                bx.value("t", size % 9 + 1, advance % 5 + 1),
+            ]
+        return [
+            bx.time(size, advance),
+            bx.tuples(size, slack=3, timeout=2.5),
+            bx.value("t", size, advance, emit="change"),
+            bx.landmark(emit={"every": size}, flush=True),
+        ]
 
     def join(self) -> None:
         (left, ours), (right, theirs) = self.pick(), self.pick()
@@ -150,9 +156,11 @@ class _Drawing:
 
 
 @st.composite
-def networks(draw: Any, boxes: int = 6, only: tuple[str, ...] = ()) -> bx.Network:
+def networks(
+    draw: Any, boxes: int = 6, only: tuple[str, ...] = (), runnable: bool = False
+) -> bx.Network:
     """A network that is right, of boxes of these kinds (all kinds if none are named)."""
-    drawing = _Drawing(draw, bx.Network(draw(names)))
+    drawing = _Drawing(draw, bx.Network(draw(names)), runnable)
     net = drawing.net
     for _ in range(draw(st.integers(1, 2))):
         fields, name = draw(schemas()), drawing.name()

@@ -8,6 +8,8 @@ import pytest
 
 import boxcars as bx
 from boxcars.lang.deploy import Deployment
+from boxcars.lang.streamcloud import Machine, Project, Resources
+from boxcars.lang.xmltree import parse as parse_xml
 from boxcars.model.check import Checked
 
 FOLDER = Path(__file__).parent / "golden"
@@ -171,6 +173,45 @@ def test_deploy_file() -> None:
     assert Deployment.parse(deployment.write()) == deployment
     sample = bx.check_text(VECTORS["fmt-03-query-xml-sample"]["input"]["xml"], "xml").network
     assert list(deployment.problems(sample)) == []
+
+
+def test_streamcloud_parameters() -> None:
+    vector = VECTORS["fmt-05-sc-xml"]["expected"]
+    example = vector["example"]
+    project = Project(
+        "query.xml",
+        "deploy.xml",
+        "ResourceManager.xml",
+        example["RecoveryType"],
+        example["HeartBeatPeriod"],
+        tuple(example["LB"]),
+    )
+    root = parse_xml(project.write(), "SC.xml")
+    assert root.tag == vector["root"]
+    assert [child.tag for child in root.children] == vector["children"]
+    fault = next(root.all("FaultTolerance"))
+    assert [child.tag for child in fault.children] == vector["FaultTolerance"]
+    assert Project.parse(project.write()) == project
+
+
+def test_resource_manager_parameters() -> None:
+    vector = VECTORS["fmt-06-resource-manager-xml"]["expected"]
+    example = vector["example"]
+    machines = {
+        kind: tuple(
+            Machine(name, name, spec["port"], tuple(spec["instances"]))
+            for name, spec in example[kind].items()
+        )
+        for kind in ("assigned", "available")
+    }
+    resources = Resources(**machines, pool=example["pool"])
+    root = parse_xml(resources.write(), "ResourceManager.xml")
+    assert root.tag == vector["root"]
+    assert [child.tag for child in root.children] == vector["children"]
+    starter = root.children[0].children[0]
+    assert list(starter.attributes) == vector["SCStarter"]
+    assert list(starter.children[0].attributes) == vector["SCInstance"]
+    assert Resources.parse(resources.write()) == resources
 
 
 def test_the_mistakes_of_the_visual_composer_are_rejected() -> None:

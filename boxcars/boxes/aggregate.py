@@ -13,7 +13,9 @@ from boxcars.kernels import run_windows, time_windows, tuple_windows, value_wind
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State, Stateful, Step
+from boxcars.kernels.reorder import physical
 from boxcars.kernels.tuple_windows import TupleWindow
 from boxcars.kernels.value_windows import VALUE
 from boxcars.model.arc import LATE, MAIN
@@ -122,6 +124,8 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             given = [closed.tuples[_argument(number, i)] for i in range(len(arguments))]
             result = function.result([argument.type_in(schema) for argument in arguments])
             columns[name] = function.compute(closed.windows, given).cast(result.dtype)
+        if POSITION in closed.tuples.columns:
+            columns[POSITION] = _position(closed)
         trains_out = {MAIN: pl.DataFrame(columns), LATE: late}
         return Step(trains_out, closed.frontier, closed.state)
 
@@ -131,6 +135,8 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         for number, expr in enumerate(self.fields.values()):
             for i, argument in enumerate(read_function(expr)[1]):
                 columns[_argument(number, i)] = argument.compile(schema)
+        if POSITION in train.columns:
+            columns[POSITION] = pl.col(POSITION)
         if self.window.field:
             columns[VALUE] = pl.col(self.window.field)
         return train.with_columns(**columns).select(list(columns))
@@ -150,8 +156,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             return closed, train[places]
         if window.by == "runs":
             return run_windows.close(group, state, new, frontier, flush), late
-        unit = 1_000_000 if schema[schema.ts] is Type.TIMESTAMP else 1
-        timeout = None if window.timeout is None else window.timeout * unit
+        timeout = None if window.timeout is None else physical(window.timeout, schema[schema.ts])
         spec = TupleWindow(int(window.size), int(window.step) or 1, timeout, flush)
         return tuple_windows.close(spec, group, state, new, frontier), late
 
@@ -203,6 +208,14 @@ def read_function(
     if not least <= len(arguments) <= most:
         raise Wrong(f"{function.signature} takes {_range(least, most)}, got {len(arguments)}.")
     return function, arguments
+
+
+def _position(closed: Closed) -> pl.Series:
+    """A position for each result, from those of its first and last tuple and its order value."""
+    slices, positions = closed.windows.slices, closed.tuples[POSITION]
+    first, last = positions.gather(slices.lo), positions.gather(slices.hi - 1)
+    time = closed.ts.to_physical().cast(pl.Int64, strict=False).fill_null(0)
+    return pl.Series(mixed(first.to_numpy(), last.to_numpy(), time.to_numpy()))
 
 
 def _argument(function: int, number: int) -> str:

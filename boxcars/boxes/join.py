@@ -13,8 +13,8 @@ from sqlglot import exp
 from boxcars.expr import Expr, conjuncts
 from boxcars.expr.parse import parse
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, earliest, split_point
-from boxcars.kernels.matching import Axis, Condition, Input, Limit, appended, find_pairs
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
+from boxcars.kernels.matching import Axis, Condition, Input, Limit, find_pairs
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields

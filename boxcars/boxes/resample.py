@@ -10,9 +10,9 @@ import polars as pl
 
 from boxcars.boxes.aggregate import function_type, read_function
 from boxcars.expr import Expr
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended
 from boxcars.kernels.nearby import INTERPOLATE, Nearby
-from boxcars.kernels.reorder import append, earlier, later, physical, stored
+from boxcars.kernels.reorder import earlier, later, physical, stored
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
@@ -114,8 +114,8 @@ class Resample(Stateful, type="resample", icon="∿"):
         left, right = schemas
         type_ = left[left.ts]
         size = physical(self.window.size, type_)
-        waiting = append(state[_TIMES], trains[0])
-        values = append(state[_VALUES], self._columns(trains[1], right))
+        waiting = appended(state[_TIMES], trains[0])
+        values = appended(state[_VALUES], self._columns(trains[1], right))
         at, times = stored(waiting[left.ts], type_), stored(values[right.ts], type_)
         ends = later(at, size, type_)
         ripe = _passed(ends, frontiers[1], left)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, earliest, split_point
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports
 from boxcars.model.schema import Schema
@@ -67,7 +67,7 @@ class Union(Stateful, type="union", icon="∪"):
         ready, rest = [], {}
         for port, train in enumerate(trains):
             old, new = state[str(port)], train.select(columns)
-            waiting = pl.concat([old, new]) if old.height else new
+            waiting = appended(old, new)
             cut = split_point(waiting, ts, together)
             ready.append(waiting[:cut])
             rest[str(port)] = waiting[cut:]

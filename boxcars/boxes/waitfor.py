@@ -11,9 +11,9 @@ import polars as pl
 
 from boxcars.boxes.join import SIDES, equality, find_condition, pair
 from boxcars.expr import Expr, conjuncts
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, earliest, split_point
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
 from boxcars.kernels.matching import KEY, Axis, Input, Limit, find_pairs
-from boxcars.kernels.reorder import append, later, physical, stored
+from boxcars.kernels.reorder import later, physical, stored
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.problem import a
@@ -91,12 +91,12 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         type_ = schemas[0][ts]
         new, rest = [], {}
         for side, train, schema in zip(SIDES, trains, schemas, strict=True):
-            waiting = append(state[side], train)
+            waiting = appended(state[side], train)
             order = Axis(schema.ts, type_).column(waiting).to_frame()
             cut = split_point(order, schema.ts, together)
             new.append(waiting[:cut])
             rest[side] = waiting[cut:]
-        held = append(state[_HELD], new[0])
+        held = appended(state[_HELD], new[0])
         due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
         let_go = self._find(held, due, new, schemas)
         released = held[let_go[_LEFT]].with_columns(

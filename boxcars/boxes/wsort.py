@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from boxcars.boxes.waitfor import check_timeout
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended
 from boxcars.kernels.keys import encode_keys
-from boxcars.kernels.reorder import LAST, WAITING, append, emit_least, physical, stored, ticks
+from boxcars.kernels.reorder import LAST, WAITING, emit_least, physical, stored, ticks
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.schema import Schema
@@ -79,7 +79,7 @@ class WSort(Stateful, type="wsort", icon="↧"):
             return Step({MAIN: train, LATE: train}, frontier, state)
         period = physical(self.timeout, schema[ts])
         moments = ticks(stored(pl.concat([before, train[ts], now]), schema[ts]), period)
-        tuples = append(waiting, train)
+        tuples = appended(waiting, train)
         ranks = encode_keys(pl.concat([last, tuples.select(self.by)]), self.by).codes
         leaving, at, late = emit_least(
             ranks[last.height :],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 POSITION = "__pos"
 """The place of a tuple in its input. It is the same however the stream is cut into trains."""
@@ -22,3 +24,12 @@ def scatter(position: pl.Expr, seed: int) -> pl.Expr:
     z = (z ^ (z // 2**27)) * _FINISHER
     z = z ^ (z // 2**31)
     return (z // 2**11).cast(pl.Float64) / 2**53
+
+
+def mixed(*positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One position from several, the same wherever they meet: for results of several tuples."""
+    total = np.zeros_like(positions[0], dtype=np.uint64)
+    for number in positions:
+        total = total * np.uint64(0x9E3779B97F4A7C15) + number.astype(np.uint64)
+        total ^= total >> np.uint64(32)
+    return np.asarray((total >> np.uint64(1)).astype(np.int64))

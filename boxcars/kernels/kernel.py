@@ -21,6 +21,9 @@ from boxcars.model.schema import Schema
 Order = int | float | datetime
 """A value of an order attribute."""
 
+PIECES = 16
+"""A frame of more pieces is made one again: the next steps go over all of them."""
+
 State = Mapping[str, pl.DataFrame]
 """What a stateful box remembers: named frames, so that it can be kept as Arrow data."""
 
@@ -48,6 +51,14 @@ def earliest(frontiers: tuple[Frontier, ...]) -> Frontier:
         return Frontier(max(values, default=None), final=True)
     known: list[Any] = [value for value in open_ if value is not None]
     return Frontier(min(known) if len(known) == len(open_) else None)
+
+
+def appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """What is kept and what is new as one frame; hidden columns come with the first tuples."""
+    if not (old.height and new.height):
+        return old if old.height else new
+    whole = pl.concat([old, new.select(old.columns)])
+    return whole.rechunk() if whole.n_chunks() > PIECES else whole
 
 
 def split_point(train: pl.DataFrame, ts: str, frontier: Frontier) -> int:

@@ -23,7 +23,7 @@ from boxcars.kernels.join import (
     look_up,
     number_keys,
 )
-from boxcars.kernels.kernel import Frontier
+from boxcars.kernels.kernel import Frontier, appended
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 
@@ -33,8 +33,6 @@ KEYS = "__key_"
 KEY = f"{KEYS}{pl.Series(['boxcars']).hash()[0]:x}"
 """The column of a window with the keys as words. It has another name where Polars hashes otherwise,
 so that a stored window is not taken for what it is not."""
-PIECES = 16
-"""A window of more pieces than that is put together anew."""
 
 _EXACT = (pl.Int64(), pl.Datetime("us"), pl.Boolean())
 """Types whose values are numbers of 64 bits, so that no hash is needed."""
@@ -163,14 +161,6 @@ class Input:
             mark = np.concatenate([np.flatnonzero(busy), places]).astype(order.dtype)
         code = np.concatenate([old[busy], new])
         return Side(code, order, mark, self.limit.reach, self.limit.timed, held.height), rows
-
-
-def appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Two frames as one; hidden columns come with the first tuples."""
-    if not (old.height and new.height):
-        return old if old.height else new
-    whole = pl.concat([old, new.select(old.columns)])
-    return whole.rechunk() if whole.n_chunks() > PIECES else whole
 
 
 def find_pairs(left: Input, right: Input, condition: Condition) -> Iterator[pl.DataFrame]:

@@ -17,7 +17,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.kernel import Frontier, State, split_point
+from boxcars.kernels.kernel import Frontier, State, appended, split_point
 from boxcars.model.types import Type
 
 Ints = NDArray[np.int64]
@@ -71,9 +71,9 @@ class Slack:
         late = np.zeros(train.height, np.bool_)
         if not train[self.by].is_sorted() or self._behind(train, greatest):
             late = self._find_late(train, greatest)
-            train = append(waiting, train.filter(~late)).sort(self.by, maintain_order=True)
+            train = appended(waiting, train.filter(~late)).sort(self.by, maintain_order=True)
         else:
-            train = append(waiting, train)
+            train = appended(waiting, train)
         if train.height:
             last: Any = train[self.by][-1]
             greatest = last if greatest is None else max(greatest, last)
@@ -125,7 +125,7 @@ class Buffer:
     def order(self, state: State, train: pl.DataFrame, final: bool) -> Ordered:
         """Take in the tuples one by one; at the end all leave."""
         waiting = state[WAITING]
-        tuples = append(waiting, train)
+        tuples = appended(waiting, train)
         dtype = tuples.schema[self.by]
         values = tuples[self.by].to_physical().to_numpy()
         last = state[LAST][self.by].to_physical().to_numpy()
@@ -220,11 +220,6 @@ def only(frame: pl.DataFrame) -> Any:
 def one(name: str, value: Any, like: pl.DataFrame) -> pl.DataFrame:
     """A frame with one value, of the type that it has in another frame."""
     return pl.DataFrame({name: [value]}, schema={name: like.schema[name]})
-
-
-def append(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Two frames as one; hidden columns come with the first tuples."""
-    return pl.concat([old, new.select(old.columns)]) if old.height else new
 
 
 def physical(number: int | float, type_: Type) -> Any:

@@ -7,7 +7,7 @@ import polars as pl
 
 from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.closed import Closed, Grouping
-from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys
 from boxcars.kernels.slices import TAIL, Slices
 
@@ -23,7 +23,7 @@ def close(
     group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier, flush: bool
 ) -> Closed:
     """Close every run of equal keys but the last, which may go on; its tuples are kept."""
-    tuples = pl.concat([state[_TUPLES], new])
+    tuples = appended(state[_TUPLES], new)
     keys = encode_keys(tuples, group.by)
     changes = np.flatnonzero(np.diff(keys.codes)) + 1
     lo = np.concatenate([[0], changes]).astype(np.int64)[: max(tuples.height, 0)]

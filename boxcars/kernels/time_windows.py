@@ -8,7 +8,7 @@ import polars as pl
 from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Grouping
-from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import Ints, block_ids, closed_slices
 
@@ -27,8 +27,7 @@ def close(
 
     The tuples of windows that are still open are kept, in the order in which they came.
     """
-    kept = state[_TUPLES]
-    tuples = pl.concat([kept, new]) if kept.height else new
+    tuples = appended(state[_TUPLES], new)
     pane = axis.pane_of(tuples[group.ts])
     first = int(state[_NEXT]["window"][0])
     end = max(first, _end(axis, pane, frontier, flush))

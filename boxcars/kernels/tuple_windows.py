@@ -12,7 +12,7 @@ from numba import njit
 from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.closed import Closed, Grouping
 from boxcars.kernels.folds import Numbers
-from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import Flags, Ints, Slices, block_ids, full_slices
 
@@ -50,7 +50,7 @@ def close(
     stream is cut.
     """
     fresh = new.with_columns(pl.lit(-1, dtype=pl.Int64).alias(_INDEX))
-    tuples = pl.concat([state[_TUPLES], fresh])
+    tuples = appended(state[_TUPLES], fresh)
     keys = encode_keys(tuples, group.by)
     order, starts = group_order(keys.codes, keys.number)
     ordered = tuples[order]

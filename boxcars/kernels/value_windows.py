@@ -14,7 +14,7 @@ from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Grouping
 from boxcars.kernels.folds import Numbers, Truths
-from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, parts_of
 
@@ -36,7 +36,7 @@ def close(
         frame.with_columns(pl.lit(value).alias(_OLD))
         for frame, value in ((state[_TUPLES], True), (new, False))
     )
-    tuples = pl.concat([old, fresh])
+    tuples = appended(old, fresh)
     keys = encode_keys(tuples, group.by)
     order, starts = group_order(keys.codes, keys.number)
     late = _late(tuples[VALUE].to_physical().to_numpy()[order], starts)

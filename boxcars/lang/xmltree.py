@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from boxcars.model.problem import Location, NetworkError, Problem, Wrong
 
@@ -80,10 +80,11 @@ def parse(content: str, file: str) -> Element:
 
 
 def render(element: Element, indent: str = "") -> str:
-    """The element as text, one line for each element."""
+    """The element as text, one line for each element; one with text has no children."""
     attributes = "".join(f" {k}={_quoted(v)}" for k, v in element.attributes.items())
     if element.text:
-        raise Wrong("text between elements is never written.")
+        text = escape(_allowed(element.text))
+        return f"{indent}<{element.tag}{attributes}>{text}</{element.tag}>\n"
     if not element.children:
         return f"{indent}<{element.tag}{attributes}/>\n"
     inside = "".join(render(child, indent + "  ") for child in element.children)
@@ -91,6 +92,10 @@ def render(element: Element, indent: str = "") -> str:
 
 
 def _quoted(value: str) -> str:
+    return quoteattr(_allowed(value))
+
+
+def _allowed(value: str) -> str:
     if found := _FORBIDDEN.search(value):
         raise Wrong(f"XML can't hold the character {found[0]!r} in {value!r}: use YAML instead.")
-    return quoteattr(value)
+    return value

@@ -16,7 +16,7 @@ import boxcars as bx
 from boxcars.boxes.join import Join, Matching
 from boxcars.boxes.product import Product
 from boxcars.kernels import matching
-from boxcars.kernels.kernel import Frontier
+from boxcars.kernels.kernel import PIECES, Frontier
 from boxcars.model.schema import Schema
 from tests.join_oracle import Kept, Row, join
 
@@ -407,7 +407,7 @@ def test_tuple_windows_keep_their_size_and_many_pieces_become_one() -> None:
         state, pairs = step.state, pairs + step.trains["0"].height
         assert state["left"].height == min(t + 1, 3)
         assert state["right"].height == min(t + 1, 2)
-        assert all(kept.n_chunks() <= matching.PIECES for kept in state.values())
+        assert all(kept.n_chunks() <= PIECES for kept in state.values())
     assert pairs == 100 * 5 - (2 + 1) - (2 + 1)
 
 
