@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -45,6 +46,22 @@ def main() -> None:
     except BoxcarsError as error:
         Console(stderr=True, soft_wrap=True, **_AS_IT_IS).print(str(error), style="red")
         sys.exit(1)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"boxcars {version('boxcars')}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Stream processing with boxes and arrows."""
 
 
 @app.command()

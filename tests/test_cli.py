@@ -285,3 +285,9 @@ class TestProcess:
         done = run(*TestPreview.source)
         assert "\x1b" not in done.stdout + done.stderr
         assert done.stderr == ""
+
+
+def test_version() -> None:
+    done = CliRunner().invoke(app, ["--version"])
+    assert done.exit_code == 0
+    assert done.output.startswith("boxcars 0.")
