@@ -48,15 +48,15 @@ FUNCTIONS: dict[str, Callable[[list[Row], str], Any]] = {
 }
 
 
-def _result(rows: list[Row], fields: dict[str, tuple[str, str]]) -> Row:
+def result(rows: list[Row], fields: dict[str, tuple[str, str]]) -> Row:
     return {name: FUNCTIONS[function](rows, field) for name, (function, field) in fields.items()}
 
 
-def _key(row: Row, by: list[str]) -> tuple[Any, ...]:
+def key_of(row: Row, by: list[str]) -> tuple[Any, ...]:
     return tuple(row[name] for name in by)
 
 
-def _sortable(key: tuple[Any, ...]) -> tuple[Any, ...]:
+def sortable(key: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple((value is not None, value) for value in key)
 
 
@@ -79,11 +79,9 @@ def time_windows(
         if start + size > end and not flush:
             break
         inside = [row for row in rows if start <= row["t"] < start + size]
-        for key in sorted({_key(row, by) for row in inside}, key=_sortable):
-            group = [row for row in inside if _key(row, by) == key]
-            results.append(
-                {**dict(zip(by, key, strict=True)), "t": start, **_result(group, fields)}
-            )
+        for key in sorted({key_of(row, by) for row in inside}, key=sortable):
+            group = [row for row in inside if key_of(row, by) == key]
+            results.append({**dict(zip(by, key, strict=True)), "t": start, **result(group, fields)})
     return results
 
 
@@ -100,10 +98,10 @@ def tuple_windows(
     advance = advance or 1
     windows: dict[tuple[Any, ...], list[Row]] = {}
     skip: dict[tuple[Any, ...], int] = {}
-    results: list[tuple[float, int, int, Row]] = []
+    results: list[tuple[float, int, Any, Row]] = []
 
-    def emit(key: tuple[Any, ...], time: float, order: int, group: list[Row], rank: int) -> None:
-        row = {**dict(zip(by, key, strict=True)), "t": time, **_result(group, fields)}
+    def emit(key: tuple[Any, ...], time: float, order: Any, group: list[Row], rank: int) -> None:
+        row = {**dict(zip(by, key, strict=True)), "t": time, **result(group, fields)}
         results.append((time, rank, order, row))
 
     def expire(key: tuple[Any, ...], now: float) -> None:
@@ -111,13 +109,13 @@ def tuple_windows(
         if timeout is None or seen is None or seen[0] + timeout > now:
             return
         if windows[key]:
-            emit(key, seen[0] + timeout, seen[1], windows[key], 0)
+            emit(key, seen[0] + timeout, sortable(key), windows[key], 0)
         windows[key], skip[key] = [], 0
         del last[key]
 
     last: dict[tuple[Any, ...], tuple[float, int]] = {}
     for order, row in enumerate(rows):
-        key = _key(row, by)
+        key = key_of(row, by)
         windows.setdefault(key, [])
         skip.setdefault(key, 0)
         expire(key, row["t"])
@@ -134,7 +132,7 @@ def tuple_windows(
         for key in list(windows):
             expire(key, rows[-1]["t"])
             if flush and windows[key]:
-                emit(key, rows[-1]["t"], last[key][1], windows[key], 2)
+                emit(key, rows[-1]["t"], sortable(key), windows[key], 2)
     results.sort(key=lambda item: item[:3])
     return [row for *_, row in results]
 
@@ -158,11 +156,11 @@ def value_windows(
         start = k * advance
         inside = [row for row in kept[key] if start <= row[field] < start + size]
         if inside:
-            row = {**dict(zip(by, key, strict=True)), "t": time, **_result(inside, fields)}
-            results.append((time, order, _sortable(key), k, row))
+            row = {**dict(zip(by, key, strict=True)), "t": time, **result(inside, fields)}
+            results.append((time, order, sortable(key), k, row))
 
     for order, row in enumerate(rows):
-        key = _key(row, by)
+        key = key_of(row, by)
         before = kept.setdefault(key, [])
         done.setdefault(key, 0)
         if before and row[field] < max(other[field] for other in before):
@@ -189,13 +187,94 @@ def run_windows(
     run: list[Row] = []
 
     def emit(time: float) -> None:
-        results.append({**{name: run[0][name] for name in by}, "t": time, **_result(run, fields)})
+        results.append({**{name: run[0][name] for name in by}, "t": time, **result(run, fields)})
 
     for row in rows:
-        if run and _key(run[0], by) != _key(row, by):
+        if run and key_of(run[0], by) != key_of(row, by):
             emit(row["t"])
             run.clear()
         run.append(row)
     if flush and run:
         emit(rows[-1]["t"])
+    return results
+
+
+def moving_windows(
+    rows: list[Row],
+    field: str,
+    size: float,
+    by: list[str],
+    fields: dict[str, tuple[str, str]],
+) -> tuple[list[Row], list[Row]]:
+    """Each tuple has a window of its own: those of its key so far within a window's size of it."""
+    results: list[Row] = []
+    late: list[Row] = []
+    kept: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        key = key_of(row, by)
+        before = kept.setdefault(key, [])
+        if before and row[field] < before[-1][field]:
+            late.append(row)
+            continue
+        before.append(row)
+        inside = [other for other in before if row[field] - size < other[field]]
+        results.append({**dict(zip(by, key, strict=True)), "t": row["t"], **result(inside, fields)})
+    return results, late
+
+
+def dropped_windows(
+    rows: list[Row],
+    size: float,
+    advance: float,
+    timeout: float,
+    by: list[str],
+    fields: dict[str, tuple[str, str]],
+) -> list[Row]:
+    """Time windows that a tuple of their key closes, if it comes before they are obsolete."""
+    results: list[Row] = []
+    kept: dict[tuple[Any, ...], list[Row]] = {}
+    done: dict[tuple[Any, ...], int] = {}
+    for row in rows:
+        key = key_of(row, by)
+        before = kept.setdefault(key, [])
+        k = done.get(key, 0)
+        while k * advance + size <= row["t"]:
+            end = k * advance + size
+            inside = [other for other in before if k * advance <= other["t"] < end]
+            if inside and row["t"] < end + timeout:
+                named = dict(zip(by, key, strict=True))
+                results.append({**named, "t": row["t"], **result(inside, fields)})
+            k += 1
+        done[key] = k
+        before.append(row)
+    return results
+
+
+def dropped_tuple_windows(
+    rows: list[Row],
+    size: int,
+    advance: int,
+    timeout: float,
+    by: list[str],
+    fields: dict[str, tuple[str, str]],
+) -> list[Row]:
+    """Tuple windows that are forgotten when their key was silent for longer than the timeout."""
+    results: list[Row] = []
+    windows: dict[tuple[Any, ...], list[list[Row]]] = {}
+    number: dict[tuple[Any, ...], int] = {}
+    last: dict[tuple[Any, ...], float] = {}
+    for row in rows:
+        key = key_of(row, by)
+        if key not in last or row["t"] - last[key] > timeout:
+            windows[key], number[key] = [], 0
+        if number[key] % advance == 0:
+            windows[key].append([])
+        number[key] += 1
+        last[key] = row["t"]
+        for window in windows[key]:
+            window.append(row)
+            if len(window) == size:
+                named = dict(zip(by, key, strict=True))
+                results.append({**named, "t": row["t"], **result(window, fields)})
+        windows[key] = [window for window in windows[key] if len(window) < size]
     return results

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import polars as pl
 
+from boxcars.boxes.bsort import BSort
 from boxcars.expr import Expr, call
-from boxcars.kernels import run_windows, time_windows, tuple_windows, value_windows
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
-from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Grouping
-from boxcars.kernels.hidden import POSITION, mixed
+from boxcars.kernels.closed import Grouping, Kernel, Results, argument
+from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State, Stateful, Step
-from boxcars.kernels.reorder import physical
-from boxcars.kernels.tuple_windows import TupleWindow
 from boxcars.kernels.value_windows import VALUE
+from boxcars.kernels.windows import window_kernel
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
@@ -27,6 +25,8 @@ from boxcars.model.types import Type
 from boxcars.model.window import Window
 
 _NO_MORE: Mapping[str, Function] = {}
+SLACK = "slack."
+"""What the names of the frames start with that wait for others to come before them."""
 
 
 class Aggregate(Stateful, type="aggregate", icon="Σ"):
@@ -88,7 +88,8 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
                 inputs.wrong(f"'{name}' is a group-by field already.", "fields", name)
         if not schema.known:
             return {MAIN: schema, LATE: schema}
-        inputs.in_order()
+        if not self.window.slack:
+            inputs.in_order()
         fields = Fields({**groups, schema.ts: schema[schema.ts], **types})
         return {
             MAIN: Schema(fields, schema.ts, ordered=schema.ts not in types),
@@ -97,15 +98,12 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """No tuples are kept."""
-        w = self.window
-        runs = w.by in ("tuples", "runs") or (w.by in ("time", "value") and w.step > 0)
-        if not runs or w.emit != "close" or w.slack:
-            raise Wrong(
-                "this version can't run such a window yet: no landmark, no advance of 0 in time, "
-                "no slack, and results only when a window closes."
-            )
-        nothing = self._columns(schemas[0].empty(), schemas[0])
-        return _STARTS[w.by](nothing)
+        schema = schemas[0]
+        nothing = self._columns(schema.empty(), schema)
+        state = self._kernel(schema).start(Grouping(self.by, schema.ts), nothing)
+        if self.window.slack:
+            state = {**state, **_renamed(self._sorter().start(schemas), "", SLACK)}
+        return state
 
     def step(
         self,
@@ -114,59 +112,68 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Close the windows whose time has come and compute their functions."""
-        schema = schemas[0]
-        closed, late = self._close(state, trains[0], frontiers[0], schema)
-        columns = {name: closed.keys[name].gather(closed.key) for name in self.by}
-        columns[schema.ts] = closed.ts
+        """Give the results whose time has come."""
+        (schema,), (train,), (frontier,) = schemas, trains, frontiers
+        sorting: State = {}
+        late = train.clear()
+        if self.window.slack:
+            waiting = _renamed(state, SLACK, "")
+            state = {name: frame for name, frame in state.items() if not name.startswith(SLACK)}
+            sorted_ = self._sorter().step(waiting, trains, frontiers, schemas)
+            sorting = _renamed(sorted_.state, "", SLACK)
+            train, late, frontier = sorted_.trains[MAIN], sorted_.trains[LATE], sorted_.frontier
+        new = self._columns(train, schema)
+        results = self._kernel(schema).close(Grouping(self.by, schema.ts), state, new, frontier)
+        if len(results.late):
+            late = pl.concat([late, train[results.late]])
+        trains_out = {MAIN: self._rows(results, schema), LATE: late}
+        return Step(trains_out, results.frontier, {**results.state, **sorting})
+
+    def _rows(self, results: Results, schema: Schema) -> pl.DataFrame:
+        """The tuples that leave."""
+        columns = {name: results.keys[name].gather(results.key) for name in self.by}
+        columns[schema.ts] = results.ts
         for number, (name, expr) in enumerate(self.fields.items()):
             function, arguments = read_function(expr)
-            given = [closed.tuples[_argument(number, i)] for i in range(len(arguments))]
-            result = function.result([argument.type_in(schema) for argument in arguments])
-            columns[name] = function.compute(closed.windows, given).cast(result.dtype)
-        if POSITION in closed.tuples.columns:
-            columns[POSITION] = _position(closed)
-        trains_out = {MAIN: pl.DataFrame(columns), LATE: late}
-        return Step(trains_out, closed.frontier, closed.state)
+            type_ = function.result([argument.type_in(schema) for argument in arguments])
+            values = results.compute(number, function, len(arguments))
+            columns[name] = values.cast(type_.dtype)
+        if (position := results.position()) is not None:
+            columns[POSITION] = position
+        return pl.DataFrame(columns)
 
     def _columns(self, train: pl.DataFrame, schema: Schema) -> pl.DataFrame:
         """What is kept of a tuple: its key, its order and the arguments of the functions."""
         columns = {name: pl.col(name) for name in (*self.by, schema.ts)}
         for number, expr in enumerate(self.fields.values()):
-            for i, argument in enumerate(read_function(expr)[1]):
-                columns[_argument(number, i)] = argument.compile(schema)
+            for i, given in enumerate(read_function(expr)[1]):
+                columns[argument(number, i)] = given.compile(schema)
         if POSITION in train.columns:
             columns[POSITION] = pl.col(POSITION)
-        if self.window.field:
-            columns[VALUE] = pl.col(self.window.field)
+        if self.window.by == "value":
+            columns[VALUE] = pl.col(str(self.window.field))
+        elif self.window.obsolete == "drop" and self.window.by == "time":
+            columns[VALUE] = pl.col(schema.ts)
         return train.with_columns(**columns).select(list(columns))
 
-    def _close(
-        self, state: State, train: pl.DataFrame, frontier: Frontier, schema: Schema
-    ) -> tuple[Closed, pl.DataFrame]:
-        """The windows that close with this train, and the tuples that came too late for theirs."""
-        group, window, late = Grouping(self.by, schema.ts), self.window, train.clear()
-        new, flush = self._columns(train, schema), window.flush
-        if window.by == "time":
-            axis = Axis.of(window, schema[schema.ts])
-            return time_windows.close(axis, group, state, new, frontier, flush), late
-        if window.by == "value":
-            axis = Axis.of(window, schema[str(window.field)])
-            closed, places = value_windows.close(axis, group, state, new, frontier, flush)
-            return closed, train[places]
-        if window.by == "runs":
-            return run_windows.close(group, state, new, frontier, flush), late
-        timeout = None if window.timeout is None else physical(window.timeout, schema[schema.ts])
-        spec = TupleWindow(int(window.size), int(window.step) or 1, timeout, flush)
-        return tuple_windows.close(spec, group, state, new, frontier), late
+    def _kernel(self, schema: Schema) -> Kernel:
+        """The kind of windows."""
+        functions = [read_function(expr) for expr in self.fields.values()]
+        counted = tuple((function, len(arguments)) for function, arguments in functions)
+        return window_kernel(self.window, schema, counted)
+
+    def _sorter(self) -> BSort:
+        """The box that puts the input into order first, as far as the slack allows."""
+        if self.window.slack_by == "time":
+            return BSort(slack=self.window.slack)
+        return BSort(tuples=int(self.window.slack))
 
 
-_STARTS: Mapping[str, Callable[[pl.DataFrame], State]] = {
-    "time": time_windows.start,
-    "tuples": tuple_windows.start,
-    "value": value_windows.start,
-    "runs": run_windows.start,
-}
+def _renamed(state: State, old: str, new: str) -> State:
+    """The frames whose names start so, under names that start otherwise."""
+    return {
+        new + name.removeprefix(old): frame for name, frame in state.items() if name.startswith(old)
+    }
 
 
 def function_type(
@@ -208,19 +215,6 @@ def read_function(
     if not least <= len(arguments) <= most:
         raise Wrong(f"{function.signature} takes {_range(least, most)}, got {len(arguments)}.")
     return function, arguments
-
-
-def _position(closed: Closed) -> pl.Series:
-    """A position for each result, from those of its first and last tuple and its order value."""
-    slices, positions = closed.windows.slices, closed.tuples[POSITION]
-    first, last = positions.gather(slices.lo), positions.gather(slices.hi - 1)
-    time = closed.ts.to_physical().cast(pl.Int64, strict=False).fill_null(0)
-    return pl.Series(mixed(first.to_numpy(), last.to_numpy(), time.to_numpy()))
-
-
-def _argument(function: int, number: int) -> str:
-    """The column with an argument of a function."""
-    return f"__{function}.{number}"
 
 
 def _range(least: int, most: int) -> str:

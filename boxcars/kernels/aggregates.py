@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -17,13 +17,13 @@ from boxcars.kernels.folds import (
     fold_variance,
     quantiles,
 )
-from boxcars.kernels.keys import encode_keys
+from boxcars.kernels.keys import encode_keys, ordered_numbers
+from boxcars.kernels.partials import PARTIALS, Columns, Partial
 from boxcars.kernels.slices import Slices
 from boxcars.model.problem import Wrong, a
 from boxcars.model.types import Type
 
 Ints = NDArray[np.int64]
-Columns = Sequence[pl.Series]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Function:
     """A function of an aggregate.
 
     ``result`` is its type rule; ``compute`` gives its value for each window, from its arguments
-    as columns of the tuples.
+    as columns of the tuples. With ``partial`` it can also be computed bit by bit.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Function:
     arity: tuple[int, int]
     result: Callable[[Sequence[Type]], Type]
     compute: Callable[[Windows, Columns], pl.Series]
+    partial: Partial | None = None
 
 
 def _same(types: Sequence[Type]) -> Type:
@@ -133,31 +134,12 @@ def _extreme(greatest: bool) -> Callable[[Windows, Columns], pl.Series]:
     def compute(windows: Windows, columns: Columns) -> pl.Series:
         column = columns[0]
         counts = _valid_counts(windows, column)
-        numbers, back = _ordered_numbers(column)
+        numbers, back = ordered_numbers(column)
         limits = (-np.inf, np.inf) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
         values = numbers.fill_null(limits[0] if greatest else limits[1]).to_numpy()
         return _nulled(back(fold(values, windows.blocks, windows.slices)), counts)
 
     return compute
-
-
-def _ordered_numbers(
-    column: pl.Series,
-) -> tuple[pl.Series, Callable[[NDArray[np.float64] | Ints], pl.Series]]:
-    """Numbers in the order of the values, and the way back to values."""
-    dtype = column.dtype
-    if dtype in (pl.Int64, pl.Float64):
-        return column, pl.Series
-    if dtype not in (pl.String, pl.Binary):
-        return column.cast(pl.Int64), lambda found: pl.Series(found).cast(dtype, strict=False)
-    keys = encode_keys(column.to_frame(), [column.name])
-    ranks = pl.Series(keys.codes)
-    table = keys.table.to_series()
-
-    def back(found: NDArray[np.float64] | Ints) -> pl.Series:
-        return table.gather(np.clip(found, 0, len(table) - 1))
-
-    return pl.select(pl.when(column.is_not_null()).then(ranks)).to_series(), back
 
 
 def _variance(windows: Windows, columns: Columns) -> pl.Series:
@@ -303,7 +285,9 @@ _FUNCTIONS = (
         _timed_out,
     ),
 )
-FUNCTIONS: Mapping[str, Function] = {function.name: function for function in _FUNCTIONS}
+FUNCTIONS: Mapping[str, Function] = {
+    f.name: replace(f, partial=PARTIALS.get(f.name)) for f in _FUNCTIONS
+}
 SYNONYMS: Mapping[str, str] = {
     "firstval": "first",
     "first_val": "first",
@@ -314,6 +298,17 @@ SYNONYMS: Mapping[str, str] = {
 }
 
 
+_yours: dict[str, Function] = {}
+"""The functions that the user has registered."""
+
+
+def register_function(new: Function) -> None:
+    """Add a function of the user's, who may replace his own but none of ours."""
+    if new.name in FUNCTIONS or new.name in SYNONYMS:
+        raise Wrong(f"'{new.name}' is a built-in aggregate: give yours another name.")
+    _yours[new.name] = new
+
+
 def find_function(name: str) -> Function | None:
     """The function of that name, or of which that is a synonym."""
-    return FUNCTIONS.get(SYNONYMS.get(name, name))
+    return FUNCTIONS.get(SYNONYMS.get(name, name)) or _yours.get(name)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from boxcars.kernels.aggregates import Windows
+from boxcars.kernels.aggregates import Function, Windows
+from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.slices import Places
+from boxcars.kernels.slices import Ints
+
+
+def no_places() -> Ints:
+    """No tuples."""
+    return np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -21,17 +31,77 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class Closed:
-    """Windows that closed, in the order in which their results leave.
+class Reminder:
+    """Keys whose windows have something to do at a time, though none of their tuples may come."""
 
-    ``tuples`` are sorted by key; ``windows`` are slices of them. ``keys`` has the group-by fields
-    of each window's key at ``key``, and ``ts`` the order value of each result.
+    key: NDArray[Any]
+    due: NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(ABC):
+    """What leaves the aggregate in one step, in order, and what stays.
+
+    ``keys`` has the group-by fields of each result's key at ``key``, ``ts`` the order value of each
+    result, and ``late`` the places of the new tuples that came too late.
     """
 
-    tuples: pl.DataFrame
-    windows: Windows
     keys: pl.DataFrame
-    key: Places
+    key: NDArray[Any]
     ts: pl.Series
     frontier: Frontier
     state: State
+    late: Ints = field(default_factory=no_places)
+    reminder: Reminder | None = None
+
+    @abstractmethod
+    def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
+        """The function of a field, for each result; ``number`` is that of the field."""
+
+    @abstractmethod
+    def position(self) -> pl.Series | None:
+        """A position for each result that is the same however the stream is cut."""
+
+
+class Kernel(Protocol):
+    """A kind of window: pure, like all kernels."""
+
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """The state before the first tuple; ``tuples`` has the columns of all that will come."""
+
+    def close(
+        self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
+    ) -> Results:
+        """Take in tuples, and give what is to be said now."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closed(Results):
+    """Windows that closed: slices of tuples that are sorted by key."""
+
+    tuples: pl.DataFrame
+    windows: Windows
+
+    def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
+        """The function over each window."""
+        given = [self.tuples[argument(number, i)] for i in range(arguments)]
+        return function.compute(self.windows, given)
+
+    def position(self) -> pl.Series | None:
+        """From the positions of the first and the last tuple and the order value."""
+        if POSITION not in self.tuples.columns:
+            return None
+        slices, positions = self.windows.slices, self.tuples[POSITION]
+        first, last = positions.gather(slices.lo), positions.gather(slices.hi - 1)
+        return result_position(first, last, self.ts)
+
+
+def result_position(first: pl.Series, last: pl.Series, ts: pl.Series) -> pl.Series:
+    """A position for results, from those of their first and last tuples and their order value."""
+    time = ts.to_physical().cast(pl.Int64, strict=False).fill_null(0)
+    return pl.Series(mixed(first.to_numpy(), last.to_numpy(), time.to_numpy()))
+
+
+def argument(function: int, number: int) -> str:
+    """The column with an argument of the function of a field."""
+    return f"__{function}.{number}"

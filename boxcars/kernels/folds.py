@@ -19,17 +19,20 @@ Truths = NDArray[np.bool_]
 
 
 @njit(cache=True)
-def _add(a: Any, b: Any) -> Any:
+def add(a: Any, b: Any) -> Any:
+    """Their sum."""
     return a + b
 
 
 @njit(cache=True)
-def _lesser(a: Any, b: Any) -> Any:
+def lesser(a: Any, b: Any) -> Any:
+    """The lesser one."""
     return a if a < b else b
 
 
 @njit(cache=True)
-def _greater(a: Any, b: Any) -> Any:
+def greater(a: Any, b: Any) -> Any:
+    """The greater one."""
     return a if a > b else b
 
 
@@ -75,9 +78,9 @@ def _make_fold(combine: Any) -> Any:
     return fold
 
 
-_fold_sum = _make_fold(_add)
-_fold_min = _make_fold(_lesser)
-_fold_max = _make_fold(_greater)
+_fold_sum = _make_fold(add)
+_fold_min = _make_fold(lesser)
+_fold_max = _make_fold(greater)
 
 
 def fold_sum(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
@@ -96,7 +99,7 @@ def fold_max(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
 
 
 @njit(cache=True)
-def _merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
+def merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
     """Two sets of values described by number, mean and squared deviations, as one (Chan et al.)."""
     if n == 0:
         return n_, mean_, m2_
@@ -113,7 +116,7 @@ def _deviations(values: Numbers, valid: Truths) -> tuple[float, float]:
     n, mean, m2 = 0.0, 0.0, 0.0
     for i in range(len(values)):
         if valid[i]:
-            n, mean, m2 = _merge(n, mean, m2, 1.0, values[i], 0.0)
+            n, mean, m2 = merge(n, mean, m2, 1.0, values[i], 0.0)
     return n, m2
 
 
@@ -126,12 +129,12 @@ def _fold_variance(
     for i in range(size):
         own = (1.0 if valid[i] else 0.0, values[i] if valid[i] else 0.0, 0.0)
         if i > 0 and blocks[i] == blocks[i - 1]:
-            own = _merge(head[i - 1, 0], head[i - 1, 1], head[i - 1, 2], own[0], own[1], own[2])
+            own = merge(head[i - 1, 0], head[i - 1, 1], head[i - 1, 2], own[0], own[1], own[2])
         head[i, 0], head[i, 1], head[i, 2] = own
     for i in range(size - 1, -1, -1):
         own = (1.0 if valid[i] else 0.0, values[i] if valid[i] else 0.0, 0.0)
         if i < size - 1 and blocks[i] == blocks[i + 1]:
-            own = _merge(own[0], own[1], own[2], tail[i + 1, 0], tail[i + 1, 1], tail[i + 1, 2])
+            own = merge(own[0], own[1], own[2], tail[i + 1, 0], tail[i + 1, 1], tail[i + 1, 2])
         tail[i, 0], tail[i, 1], tail[i, 2] = own
     out = np.empty(len(lo))
     for row in range(len(lo)):
@@ -143,7 +146,7 @@ def _fold_variance(
         elif parts[row] == DIRECT:
             n, m2 = _deviations(values[lo[row] : hi[row]], valid[lo[row] : hi[row]])
         else:
-            n, _, m2 = _merge(a[0], a[1], a[2], b[0], b[1], b[2])
+            n, _, m2 = merge(a[0], a[1], a[2], b[0], b[1], b[2])
         out[row] = m2 / (n - 1) if n > 1 else np.nan
     return out
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from boxcars.model.box import Box
 from boxcars.model.schema import Schema
+from boxcars.sql.store import Store
 
 Order = int | float | datetime
 """A value of an order attribute."""
@@ -61,6 +62,11 @@ def appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     return whole.rechunk() if whole.n_chunks() > PIECES else whole
 
 
+def physical_value(value: Order, dtype: pl.DataType) -> Any:
+    """An order value as the number that it is stored as: microseconds for a timestamp."""
+    return pl.Series([value], dtype=dtype).to_physical()[0]
+
+
 def split_point(train: pl.DataFrame, ts: str, frontier: Frontier) -> int:
     """How many tuples of a train in order are behind the frontier, so that their time has come."""
     if frontier.final:
@@ -91,6 +97,14 @@ class Eager(Box):
     @abstractmethod
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
         """What leaves each output for a train that enters."""
+
+
+class Tabled(Box):
+    """A stateless box over the stored tables of a network; its input is in order."""
+
+    @abstractmethod
+    def run(self, train: pl.DataFrame, schema: Schema, store: Store) -> Mapping[str, pl.DataFrame]:
+        """What leaves each output for a train that enters, once the store has seen its tuples."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -39,7 +40,7 @@ def encode_keys(frame: pl.DataFrame, by: Sequence[str]) -> Keys:
     ([1, 0, 1], ['a', 'b'])
     """
     if not by:
-        return Keys(np.zeros(frame.height, np.int64), pl.DataFrame(), 1)
+        return Keys(np.zeros(frame.height, np.int64), pl.DataFrame(), min(frame.height, 1))
     columns = frame.select(by)
     codes, firsts = factorize(columns.hash_rows().to_numpy())
     table = columns[firsts]
@@ -113,3 +114,22 @@ def group_order(codes: Ints, number: int) -> tuple[Places, Ints]:
         order[place[codes[i]]] = i
         place[codes[i]] += 1
     return order, starts
+
+
+def ordered_numbers(
+    column: pl.Series,
+) -> tuple[pl.Series, Callable[[NDArray[Any]], pl.Series]]:
+    """Numbers in the order of the values, and the way back to values."""
+    dtype = column.dtype
+    if dtype in (pl.Int64, pl.Float64):
+        return column, pl.Series
+    if dtype not in (pl.String, pl.Binary):
+        return column.cast(pl.Int64), lambda found: pl.Series(found).cast(dtype, strict=False)
+    keys = encode_keys(column.to_frame(), [column.name])
+    ranks = pl.Series(keys.codes)
+    table = keys.table.to_series()
+
+    def back(found: NDArray[Any]) -> pl.Series:
+        return table.gather(np.clip(found, 0, len(table) - 1))
+
+    return pl.select(pl.when(column.is_not_null()).then(ranks)).to_series(), back

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -9,40 +11,44 @@ from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.closed import Closed, Grouping
 from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys
-from boxcars.kernels.slices import TAIL, Slices
+from boxcars.kernels.slices import TAIL, Flags, Slices
 
 _TUPLES = "tuples"
 
 
-def start(tuples: pl.DataFrame) -> State:
-    """Nothing is kept."""
-    return {_TUPLES: tuples}
+@dataclass(frozen=True)
+class RunWindows:
+    """Runs of equal keys; the last one closes at the end of the input with ``flush``."""
+
+    flush: bool
+
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """Nothing is kept."""
+        return {_TUPLES: tuples}
+
+    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+        """Close every run of equal keys but the last, which may go on; its tuples are kept."""
+        tuples = appended(state[_TUPLES], new)
+        keys = encode_keys(tuples, group.by)
+        changes = np.flatnonzero(np.diff(keys.codes)) + 1
+        lo = np.concatenate([[0], changes]).astype(np.int64)[: max(tuples.height, 0)]
+        hi = np.concatenate([changes, [tuples.height]]).astype(np.int64)
+        runs = len(lo) if frontier.final and self.flush else max(len(lo) - 1, 0)
+        times = tuples[group.ts]
+        ends = times.gather(np.minimum(hi[:runs], tuples.height - 1)) if runs else times.clear()
+        kept = lo[runs] if runs < len(lo) else tuples.height
+        key = keys.codes[lo[:runs]].astype(np.uint32)
+        slices = Slices(key, lo[:runs].astype(np.uint32), hi[:runs].astype(np.uint32), _whole(runs))
+        return Closed(
+            tuples=tuples,
+            windows=Windows(slices, np.repeat(np.arange(len(lo)), hi[: len(lo)] - lo)),
+            keys=keys.table,
+            key=key,
+            ts=ends,
+            frontier=frontier,
+            state={_TUPLES: tuples[int(kept) :]},
+        )
 
 
-def close(
-    group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier, flush: bool
-) -> Closed:
-    """Close every run of equal keys but the last, which may go on; its tuples are kept."""
-    tuples = appended(state[_TUPLES], new)
-    keys = encode_keys(tuples, group.by)
-    changes = np.flatnonzero(np.diff(keys.codes)) + 1
-    lo = np.concatenate([[0], changes]).astype(np.int64)[: max(tuples.height, 0)]
-    hi = np.concatenate([changes, [tuples.height]]).astype(np.int64)
-    runs = len(lo) if frontier.final and flush else max(len(lo) - 1, 0)
-    times = tuples[group.ts]
-    ends = times.gather(np.minimum(hi[:runs], tuples.height - 1)) if runs else times.clear()
-    kept = lo[runs] if runs < len(lo) else tuples.height
-    key = keys.codes[lo[:runs]].astype(np.uint32)
-    parts = np.full(runs, TAIL, np.uint8)
-    return Closed(
-        tuples=tuples,
-        windows=Windows(
-            Slices(key, lo[:runs].astype(np.uint32), hi[:runs].astype(np.uint32), parts),
-            np.repeat(np.arange(len(lo)), hi[: len(lo)] - lo),
-        ),
-        keys=keys.table,
-        key=key,
-        ts=ends,
-        frontier=frontier,
-        state={_TUPLES: tuples[int(kept) :]},
-    )
+def _whole(number: int) -> Flags:
+    return np.full(number, TAIL, np.uint8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -15,40 +17,45 @@ from boxcars.kernels.slices import Ints, block_ids, closed_slices
 _TUPLES, _NEXT = "tuples", "next"
 
 
-def start(tuples: pl.DataFrame) -> State:
-    """Nothing is kept, and window 0 is the first to close."""
-    return {_TUPLES: tuples, _NEXT: pl.DataFrame({"window": [0]})}
+@dataclass(frozen=True)
+class TimeWindows:
+    """Windows along the axis; those still open at the end of the input close with ``flush``."""
 
+    axis: Axis
+    flush: bool
 
-def close(
-    axis: Axis, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier, flush: bool
-) -> Closed:
-    """Close the windows whose end the frontier has reached.
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """Nothing is kept, and window 0 is the first to close."""
+        return {_TUPLES: tuples, _NEXT: pl.DataFrame({"window": [0]})}
 
-    The tuples of windows that are still open are kept, in the order in which they came.
-    """
-    tuples = appended(state[_TUPLES], new)
-    pane = axis.pane_of(tuples[group.ts])
-    first = int(state[_NEXT]["window"][0])
-    end = max(first, _end(axis, pane, frontier, flush))
-    ripe = _before(pane, (end - 1) * axis.advance + axis.size) if end > first else 0
-    keys = encode_keys(tuples[:ripe], group.by)
-    order, starts = group_order(keys.codes, keys.number)
-    ordered = pane[order]
-    slices, counts = closed_slices(ordered, starts, axis.size, axis.advance, first, end)
-    begins = axis.values(np.arange(first, end) * axis.advance)
-    return Closed(
-        tuples=tuples[:ripe][order],
-        windows=Windows(slices, block_ids(ordered, starts, axis.size)),
-        keys=keys.table,
-        key=slices.key,
-        ts=begins.gather(np.repeat(np.arange(len(counts)), counts)),
-        frontier=Frontier(axis.value(end * axis.advance), frontier.final),
-        state={
-            _TUPLES: tuples[_before(pane, end * axis.advance) :],
-            _NEXT: pl.DataFrame({"window": [end]}),
-        },
-    )
+    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+        """Close the windows whose end the frontier has reached.
+
+        The tuples of windows that are still open are kept, in the order in which they came.
+        """
+        axis = self.axis
+        tuples = appended(state[_TUPLES], new)
+        pane = axis.pane_of(tuples[group.ts])
+        first = int(state[_NEXT]["window"][0])
+        end = max(first, _end(axis, pane, frontier, self.flush))
+        ripe = _before(pane, (end - 1) * axis.advance + axis.size) if end > first else 0
+        keys = encode_keys(tuples[:ripe], group.by)
+        order, starts = group_order(keys.codes, keys.number)
+        ordered = pane[order]
+        slices, counts = closed_slices(ordered, starts, axis.size, axis.advance, first, end)
+        begins = axis.values(np.arange(first, end) * axis.advance)
+        return Closed(
+            tuples=tuples[:ripe][order],
+            windows=Windows(slices, block_ids(ordered, starts, axis.size)),
+            keys=keys.table,
+            key=slices.key,
+            ts=begins.gather(np.repeat(np.arange(len(counts)), counts)),
+            frontier=Frontier(axis.value(end * axis.advance), frontier.final),
+            state={
+                _TUPLES: tuples[_before(pane, end * axis.advance) :],
+                _NEXT: pl.DataFrame({"window": [end]}),
+            },
+        )
 
 
 def _end(axis: Axis, pane: Ints, frontier: Frontier, flush: bool) -> int:

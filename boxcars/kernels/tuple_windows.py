@@ -10,92 +10,118 @@ import polars as pl
 from numba import njit
 
 from boxcars.kernels.aggregates import Windows
-from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.closed import Closed, Grouping, Reminder
 from boxcars.kernels.folds import Numbers
-from boxcars.kernels.kernel import Frontier, State, appended
+from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
-from boxcars.kernels.slices import Flags, Ints, Slices, block_ids, full_slices
+from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, full_slices
 
 OPEN, TIMED_OUT, FLUSHED = 0, 1, 2
 """How a session of a key stands: going on, ended by its timeout, ended with the input."""
 
 _PRIORITY = np.array([1, 0, 2])
-"""At equal times a timeout comes first, then windows that are full, then what is flushed."""
+"""At equal times a timeout comes first, then windows that are full, then what is flushed.
+
+Windows that are full come in the order of the tuples that filled them, the others by key.
+"""
 
 _TUPLES, _INDEX = "tuples", "__index"
 
 
 @dataclass(frozen=True)
-class TupleWindow:
-    """Windows of ``size`` tuples, of which ``advance`` go; ``timeout`` in physical units."""
+class TupleWindows:
+    """Windows of ``size`` tuples, of which ``advance`` go; ``timeout`` in physical units.
+
+    With ``drop`` a window whose timeout has passed is obsolete and has no result.
+    """
 
     size: int
     advance: int
     timeout: Any
     flush: bool
+    drop: bool = False
+
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """Nothing is kept."""
+        return {_TUPLES: tuples.with_columns(pl.lit(0, dtype=pl.Int64).alias(_INDEX))}
+
+    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+        """Close the windows of each key that are full, and those whose timeout has come.
+
+        The tuples of a key form *sessions*: a timeout ends one, and the next tuple starts another.
+        Within a session tuples are numbered, so that windows start at the same tuples however the
+        stream is cut.
+        """
+        fresh = new.with_columns(pl.lit(-1, dtype=pl.Int64).alias(_INDEX))
+        tuples = appended(state[_TUPLES], fresh)
+        keys = encode_keys(tuples, group.by)
+        order, starts = group_order(keys.codes, keys.number)
+        ordered = tuples[order]
+        dtype = ordered.schema[group.ts]
+        times = ordered[group.ts].to_physical().to_numpy()
+        index = ordered[_INDEX].to_numpy().copy()
+        timeout = times.dtype.type(-1 if self.timeout is None else self.timeout)
+        passed = _passed(frontier, dtype, times.dtype)
+        sessions, owner, seen, how = _sessions(times, starts, index, timeout, self.drop, *passed)
+        if frontier.final and self.flush:
+            how[how == OPEN] = FLUSHED
+        ended = np.where(how == TIMED_OUT, OPEN, how) if self.drop else how
+        key, lo, hi, parts, by, needed = full_slices(
+            index, sessions, seen, ended, self.size, self.advance
+        )
+        slices = Slices(key, lo, hi, parts)
+        last = slices.hi - 1
+        close_times = times[last] + np.where(by == TIMED_OUT, timeout, times.dtype.type(0))
+        close_times[by == FLUSHED] = passed[1]
+        place = np.where(by == OPEN, order[last], owner[slices.key])
+        rank = np.lexsort((place, _PRIORITY[by], close_times))
+        slices = slices.take(rank)
+        keep = order[_still_needed(index, sessions, how, needed, self.advance > self.size)]
+        numbers = np.empty_like(index)
+        numbers[order] = index
+        return Closed(
+            tuples=ordered,
+            windows=Windows(slices, block_ids(index, sessions, self.size), by[rank] == TIMED_OUT),
+            keys=keys.table,
+            key=owner[slices.key].astype(np.uint32),
+            ts=pl.Series(close_times[rank]).cast(dtype),
+            frontier=frontier,
+            state={_TUPLES: tuples.with_columns(pl.Series(_INDEX, numbers))[np.sort(keep)]},
+            reminder=self._reminder(times, sessions, owner, how, order, state[_TUPLES].height),
+        )
+
+    def _reminder(
+        self, times: Numbers, sessions: Ints, owner: Ints, how: Flags, order: Places, held: int
+    ) -> Reminder | None:
+        """When the timeouts of the sessions come that have a new last tuple."""
+        if self.timeout is None:
+            return None
+        last = sessions[1:] - 1
+        waits = np.flatnonzero((how == OPEN) & (order[last] >= held))
+        due = times[last[waits]] + times.dtype.type(self.timeout)
+        return Reminder(owner[waits], _moment_after(due) if self.drop else due)
 
 
-def start(tuples: pl.DataFrame) -> State:
-    """Nothing is kept."""
-    return {_TUPLES: tuples.with_columns(pl.lit(0, dtype=pl.Int64).alias(_INDEX))}
-
-
-def close(
-    window: TupleWindow, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
-) -> Closed:
-    """Close the windows of each key that are full, and those whose timeout has come.
-
-    The tuples of a key form *sessions*: a timeout ends one, and the next tuple starts another.
-    Within a session tuples are numbered, so that windows start at the same tuples however the
-    stream is cut.
-    """
-    fresh = new.with_columns(pl.lit(-1, dtype=pl.Int64).alias(_INDEX))
-    tuples = appended(state[_TUPLES], fresh)
-    keys = encode_keys(tuples, group.by)
-    order, starts = group_order(keys.codes, keys.number)
-    ordered = tuples[order]
-    dtype = ordered.schema[group.ts]
-    times = ordered[group.ts].to_physical().to_numpy()
-    index = ordered[_INDEX].to_numpy().copy()
-    timeout = times.dtype.type(-1 if window.timeout is None else window.timeout)
-    passed = _passed(frontier, dtype, times.dtype)
-    sessions, owner, seen, how = _sessions(times, starts, index, timeout, *passed)
-    if frontier.final and window.flush:
-        how[how == OPEN] = FLUSHED
-    key, lo, hi, parts, by, needed = full_slices(
-        index, sessions, seen, how, window.size, window.advance
-    )
-    slices = Slices(key, lo, hi, parts)
-    last = slices.hi - 1
-    close_times = times[last] + np.where(by == TIMED_OUT, timeout, times.dtype.type(0))
-    close_times[by == FLUSHED] = passed[1]
-    rank = np.lexsort((order[last], _PRIORITY[by], close_times))
-    slices = slices.take(rank)
-    keep = order[_still_needed(index, sessions, how, needed, window.advance > window.size)]
-    numbers = np.empty_like(index)
-    numbers[order] = index
-    return Closed(
-        tuples=ordered,
-        windows=Windows(slices, block_ids(index, sessions, window.size), by[rank] == TIMED_OUT),
-        keys=keys.table,
-        key=owner[slices.key].astype(np.uint32),
-        ts=pl.Series(close_times[rank]).cast(dtype),
-        frontier=frontier,
-        state={_TUPLES: tuples.with_columns(pl.Series(_INDEX, numbers))[np.sort(keep)]},
-    )
+def _moment_after(times: Numbers) -> Numbers:
+    return np.asarray(np.nextafter(times, np.inf) if times.dtype == np.float64 else times + 1)
 
 
 def _passed(frontier: Frontier, dtype: pl.DataType, physical: Any) -> tuple[bool, Any]:
     """Whether there is a frontier, and its value in physical units."""
     if frontier.value is None:
         return False, physical.type(0)
-    value = pl.Series([frontier.value], dtype=dtype).to_physical().to_numpy()[0]
-    return True, value
+    return True, physical.type(physical_value(frontier.value, dtype))
+
+
+@njit(cache=True)
+def _over(due: Any, now: Any, drop: bool) -> bool:
+    """Whether a timeout has come: a window that would be dropped may wait for that very moment."""
+    return bool(due < now or (due == now and not drop))
 
 
 @njit(cache=True)
 def _sessions(
-    times: Numbers, starts: Ints, index: Ints, timeout: Any, known: bool, passed: Any
+    times: Numbers, starts: Ints, index: Ints, timeout: Any, drop: bool, known: bool, passed: Any
 ) -> tuple[Ints, Ints, Ints, Flags]:
     """Cut the tuples of each key where a timeout came, and number the new ones (index -1).
 
@@ -108,7 +134,7 @@ def _sessions(
     for code in range(len(starts) - 1):
         for i in range(starts[code], starts[code + 1]):
             new = i == starts[code]
-            late = not new and timeout >= 0 and times[i] >= times[i - 1] + timeout
+            late = not new and timeout >= 0 and _over(times[i - 1] + timeout, times[i], drop)
             if late:
                 how[n - 1] = TIMED_OUT
             if new or late:
@@ -119,7 +145,8 @@ def _sessions(
             else:
                 index[i] = 0 if new or late else index[i - 1] + 1
         end = starts[code + 1] - 1
-        if end >= starts[code] and timeout >= 0 and known and times[end] + timeout <= passed:
+        waits = end >= starts[code] and timeout >= 0 and known
+        if waits and _over(times[end] + timeout, passed, drop):
             how[n - 1] = TIMED_OUT
     begins[n] = len(times)
     return begins[: n + 1], owner[:n], seen[:n], how[:n]

@@ -6,75 +6,104 @@ less than one before it, in its key, is late.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
 import numpy as np
 import polars as pl
 from numba import njit
 
 from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.closed import Closed, Grouping, Reminder
 from boxcars.kernels.folds import Numbers, Truths
-from boxcars.kernels.kernel import Frontier, State, appended
+from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, parts_of
 
 VALUE = "__value"
 """The column with the value of the window's field."""
-_TUPLES, _OLD = "tuples", "__old"
+_TUPLES = "tuples"
 
 
-def start(tuples: pl.DataFrame) -> State:
-    """Nothing is kept."""
-    return {_TUPLES: tuples}
+@dataclass(frozen=True)
+class ValueWindows:
+    """Windows along the axis of a field; what is open at the end closes with ``flush``.
+
+    With ``obsolete``, a time in physical units, the field is the order attribute, and a window has
+    a result only if the tuple that closes it comes less than that after its end (thesis, 5.5.1).
+    """
+
+    axis: Axis
+    flush: bool
+    obsolete: Any = None
+
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """Nothing is kept."""
+        return {_TUPLES: tuples}
+
+    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+        """Close the windows whose end a later value has reached."""
+        axis, held = self.axis, state[_TUPLES].height
+        tuples = appended(state[_TUPLES], new)
+        places = np.arange(tuples.height)
+        late = late_places(tuples, group)
+        if len(late):
+            places = np.delete(places, late)
+            tuples = tuples[places]
+        keys = encode_keys(tuples, group.by)
+        order, starts = group_order(keys.codes, keys.number)
+        ordered = tuples[order]
+        pane = axis.pane_of(ordered[VALUE])
+        final = frontier.final and self.flush
+        seen = places[order] < held
+        found = _passed(pane, starts, seen, axis.size, axis.advance, final)
+        key, lo, hi, parts, closing, number, keep = found
+        dtype = ordered.schema[group.ts]
+        times = ordered[group.ts].to_physical().to_numpy()
+        now = times.dtype.type(0)
+        if frontier.value is not None:
+            now = physical_value(frontier.value, dtype)
+        last = closing < 0
+        close_times = np.where(last, now, times[closing]) if len(times) else times
+        place = np.where(last, len(order), order[closing] if len(order) else closing)
+        rank = np.lexsort((np.arange(len(key)), place, close_times))
+        reminder = None
+        if self.obsolete is not None:
+            ends = axis.values(number * axis.advance + axis.size).to_physical().to_numpy()
+            rank = rank[close_times[rank] < ends[rank] + self.obsolete]
+            due = self._forgotten_at(times[starts[1:] - 1])
+            if frontier.value is not None:
+                keep &= np.repeat(due > now, np.diff(starts))
+            fresh = np.flatnonzero(~seen[starts[1:] - 1])
+            reminder = Reminder(fresh, due[fresh])
+        slices = Slices(key, lo, hi, parts).take(rank)
+        return Closed(
+            tuples=ordered,
+            windows=Windows(slices, block_ids(pane, starts, axis.size)),
+            keys=keys.table,
+            key=slices.key,
+            ts=pl.Series(close_times[rank]).cast(dtype),
+            frontier=frontier,
+            state={_TUPLES: tuples[np.sort(order[keep])]},
+            late=late - held,
+            reminder=reminder,
+        )
+
+    def _forgotten_at(self, times: Numbers) -> Numbers:
+        """When all windows of keys with their last tuples at these times are obsolete."""
+        size = float(self.axis.size * self.axis.pane)
+        span = size + self.obsolete if times.dtype == np.float64 else ceil(size) + self.obsolete
+        return np.asarray(times + times.dtype.type(span))
 
 
-def close(
-    axis: Axis, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier, flush: bool
-) -> tuple[Closed, Ints]:
-    """Close the windows whose end a later value has reached; also the places of late tuples."""
-    old, fresh = (
-        frame.with_columns(pl.lit(value).alias(_OLD))
-        for frame, value in ((state[_TUPLES], True), (new, False))
-    )
-    tuples = appended(old, fresh)
+def late_places(tuples: pl.DataFrame, group: Grouping) -> Ints:
+    """The places of tuples whose value is less than one before it in their key."""
     keys = encode_keys(tuples, group.by)
     order, starts = group_order(keys.codes, keys.number)
     late = _late(tuples[VALUE].to_physical().to_numpy()[order], starts)
-    late_places = np.sort(order[late]).astype(np.int64) - old.height
-    if late.any():
-        tuples = tuples.filter(~pl.Series(_marks(order, late)))
-        keys = encode_keys(tuples, group.by)
-        order, starts = group_order(keys.codes, keys.number)
-    ordered = tuples[order]
-    pane = axis.pane_of(ordered[VALUE])
-    seen = ordered[_OLD].to_numpy()
-    final = frontier.final and flush
-    key, lo, hi, parts, closing, keep = _passed(pane, starts, seen, axis.size, axis.advance, final)
-    times = ordered[group.ts].to_physical().to_numpy()
-    close_times = times[closing] if len(times) else times
-    last = closing < 0
-    if last.any():
-        end = pl.Series([frontier.value], dtype=ordered.schema[group.ts]).to_physical()
-        close_times = np.where(last, end.to_numpy()[0], close_times)
-    place = np.where(last, len(order), order[closing] if len(order) else closing)
-    rank = np.lexsort((np.arange(len(key)), place, close_times))
-    slices = Slices(key, lo, hi, parts).take(rank)
-    closed = Closed(
-        tuples=ordered,
-        windows=Windows(slices, block_ids(pane, starts, axis.size)),
-        keys=keys.table,
-        key=slices.key,
-        ts=pl.Series(close_times[rank]).cast(ordered.schema[group.ts]),
-        frontier=frontier,
-        state={_TUPLES: tuples[np.sort(order[keep])].drop(_OLD)},
-    )
-    return closed, late_places
-
-
-def _marks(order: Places, late: Truths) -> Truths:
-    marks = np.zeros(len(order), np.bool_)
-    marks[order[late]] = True
-    return marks
+    return np.sort(order[late]).astype(np.int64)
 
 
 @njit(cache=True)
@@ -104,14 +133,14 @@ def _first_open(pane: Ints, seen: Truths, size: int, advance: int) -> int:
 @njit(cache=True)
 def _passed(
     pane: Ints, starts: Ints, seen: Truths, size: int, advance: int, flush: bool
-) -> tuple[Places, Places, Places, Flags, Ints, Truths]:
+) -> tuple[Places, Places, Places, Flags, Ints, Ints, Truths]:
     """The windows that a new tuple of their key has passed, in the order of keys and windows.
 
     ``seen`` tuples have closed all that they could before. Also gives the tuple that closed each
-    window (-1: the end of the input), and which tuples are still needed: those of open windows,
-    and the last of each key, which tells how far its values have come.
+    window (-1: the end of the input), the number of the window, and which tuples are still needed:
+    those of open windows, and the last of each key, which tells how far its values have come.
     """
-    rows = [(0, 0, 0, 0, 0)]
+    rows = [(0, 0, 0, 0, 0, 0)]
     rows.clear()
     keep = np.zeros(len(pane), np.bool_)
     for code in range(len(starts) - 1):
@@ -130,13 +159,13 @@ def _passed(
                 break
             if lo < hi:
                 part = parts_of(pane[lo] // size, pane[hi - 1] // size, begin // size)
-                rows.append((code, lo, hi, part, hi if hi < stop else -1))
+                rows.append((code, lo, hi, part, hi if hi < stop else -1, k))
                 k += 1
         for i in range(starts[code], stop):
             keep[i] = pane[i] >= k * advance or i == stop - 1
     n = len(rows)
     key, low, high = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint32)
-    parts, closing = np.empty(n, np.uint8), np.empty(n, np.int64)
+    parts, closing, number = np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)
     for row in range(n):
-        key[row], low[row], high[row], parts[row], closing[row] = rows[row]
-    return key, low, high, parts, closing, keep
+        key[row], low[row], high[row], parts[row], closing[row], number[row] = rows[row]
+    return key, low, high, parts, closing, number, keep

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Union, get_args, get_origin
 
 from boxcars.lang.text import scalar
@@ -24,9 +25,12 @@ _WINDOW = {
     "window-field": "field",
     "advance": "advance",
     "timeout": "timeout",
+    "obsolete": "obsolete",
     "slack": "slack",
+    "slack-by": "slack_by",
     "emit": "emit",
     "emit-every": "every",
+    "emit-every-by": "every_by",
     "origin": "origin",
     "flush": "flush",
 }
@@ -149,7 +153,9 @@ def _numbered(flat: Flat, name: str) -> dict[int, str]:
 
 
 def _write_window(window: Window) -> Flat:
-    default = Window(window.by)
+    default = Window(window.by, every_by="time" if window.by == "time" else "tuples")
+    if window.emit != "every":
+        default = replace(default, every_by=window.every_by)
     flat = {}
     for name, attribute in _WINDOW.items():
         value = getattr(window, attribute)
@@ -169,10 +175,12 @@ def _read_window(flat: Flat) -> dict[str, Any]:
         plain |= {"value": given.pop("field", None), "size": size}
     else:
         plain[by] = True if by in ("landmark", "runs") else size
+    emit_by, slack_by = given.pop("every_by", None), given.pop("slack_by", None)
     every = given.pop("every", None)
     if every is not None:
-        plain["emit"] = {"every": every}
-        given.pop("emit", None)
+        given["emit"] = {"every": every} | ({"by": emit_by} if emit_by else {})
+    if slack_by is not None:
+        given["slack"] = {slack_by: given.get("slack", 0)}
     return plain | given
 
 

@@ -15,6 +15,8 @@ Number = int | float
 By = Literal["time", "tuples", "value", "landmark", "runs"]
 _SIZELESS = ("landmark", "runs")
 Emit = Literal["close", "change", "every"]
+Unit = Literal["tuples", "time"]
+Obsolete = Literal["close", "drop"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,9 @@ class Window:
     """A window by time, by tuples, by the value of a field, from a landmark on, or a run.
 
     Sizes are in units of the order attribute (seconds for a timestamp), tuples, or units of
-    ``field``. Without ``advance`` windows tumble: each starts where the last one ended.
+    ``field``. Without ``advance`` windows tumble: each starts where the last one ended. An input
+    that is not in order is sorted first, with ``slack`` in tuples or in time. ``obsolete`` says
+    what becomes of a window for which no tuple of its key has come in its ``timeout``.
 
     >>> Window("time", size=3600, advance=600).plain()
     {'time': 3600, 'advance': 600}
@@ -34,8 +38,11 @@ class Window:
     field: str | None = None
     timeout: Number | None = None
     slack: Number = 0
+    slack_by: Unit = "tuples"
     emit: Emit = "close"
     every: Number | None = None
+    every_by: Unit = "tuples"
+    obsolete: Obsolete = "close"
     origin: Number = 0
     flush: bool = False
 
@@ -53,11 +60,16 @@ class Window:
             plain |= {"value": self.field, "size": self.size}
         else:
             plain[self.by] = self.size
-        for name in ("advance", "timeout", "slack", "origin", "flush"):
+        for name in ("advance", "timeout", "obsolete", "slack", "origin", "flush"):
             if getattr(self, name) != _DEFAULTS[name]:
                 plain[name] = getattr(self, name)
+        if self.slack_by == "time":
+            plain["slack"] = {"time": self.slack}
         if self.emit != "close":
-            plain["emit"] = {"every": self.every} if self.emit == "every" else self.emit
+            plain["emit"] = self.emit
+        if self.emit == "every":
+            by = {"by": self.every_by} if self.every_by != _every_by(self.by) else {}
+            plain["emit"] = {"every": self.every, **by}
         return plain
 
     @classmethod
@@ -70,17 +82,20 @@ class Window:
             got = " and ".join(kinds) if kinds else ", ".join(plain) or "nothing"
             raise Wrong(f"a window has exactly one of {', '.join(get_args(By))}; got {got}.")
         by = kinds[0]
-        known = {by, "advance", "timeout", "slack", "origin", "flush", "emit"}
+        known = {by, "advance", "timeout", "obsolete", "slack", "origin", "flush", "emit"}
         known |= {"size"} if by == "value" else set()
         for key in plain:
             if key not in known:
                 raise Wrong(f"{a(by)} window has no '{key}'.{nearest(key, known)}")
-        given: dict[str, Any] = {key: plain[key] for key in plain if key not in (by, "emit")}
+        given: dict[str, Any] = {
+            key: plain[key] for key in plain if key not in (by, "slack", "emit")
+        }
         if by == "value":
             given["field"] = plain[by]
         elif by not in _SIZELESS:
             given["size"] = plain[by]
-        return cls(by, **given, **_read_emit(plain.get("emit", "close")))
+        slack, emit = plain.get("slack", 0), plain.get("emit", "close")
+        return cls(by, **given, **_read_slack(slack), **_read_emit(by, emit))
 
     def problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
         """What makes no sense about the window over tuples like these: (parameter, sentence)."""
@@ -94,8 +109,11 @@ class Window:
                 return
         if self.flush not in (True, False):
             yield "flush", f"expected true or false, got {self.flush!r}."
+        if self.obsolete not in get_args(Obsolete):
+            yield "obsolete", f"expected close or drop, got {self.obsolete!r}."
         yield from self._size_problems(schema)
         yield from self._emit_problems()
+        yield from self._timeout_problems()
         if self.by == "value":
             yield from self._field_problems(schema)
 
@@ -116,11 +134,29 @@ class Window:
     def _emit_problems(self) -> Iterator[tuple[str, str]]:
         if self.emit == "every" and (self.every is None or self.every <= 0):
             yield "emit", f"expected emit: {{every: n}} with n above 0, got {self.every}."
+        every = self.every or 0
+        if self.emit == "every" and self.every_by == "tuples" and every != int(every):
+            yield "emit", f"tuples are counted in whole numbers, got {every}."
+        if self.emit != "close" and self.by in ("time", "value") and self.advance == 0:
+            yield "emit", "a window with advance 0 has a result for each tuple anyway."
         if self.by == "landmark" and self.emit == "close" and not self.flush:
             yield (
                 "emit",
                 "a landmark window never closes: set emit to change or {every: n}, or flush: true.",
             )
+
+    def _timeout_problems(self) -> Iterator[tuple[str, str]]:
+        if self.obsolete == "drop":
+            if self.timeout is None:
+                yield "obsolete", "say after which timeout a window is obsolete."
+            if self.emit != "close" or self.by not in ("time", "tuples") or self.advance == 0:
+                yield (
+                    "obsolete",
+                    "only time and tuple windows that give results when they close can be dropped.",
+                )
+        elif self.timeout is not None and self.by != "tuples":
+            only = "only tuple windows, and windows with obsolete: drop, have a timeout"
+            yield "timeout", f"{only}; this is {a(self.by)} window."
 
     def _field_problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
         if not schema.known:
@@ -135,12 +171,29 @@ class Window:
 _DEFAULTS = {field.name: field.default for field in fields(Window)}
 
 
-def _read_emit(plain: object) -> dict[str, Any]:
-    if isinstance(plain, Mapping) and set(plain) == {"every"}:
-        return {"emit": "every", "every": plain["every"]}
+def _every_by(by: By) -> Unit:
+    """What ``emit: {every: n}`` counts where it does not say."""
+    return "time" if by == "time" else "tuples"
+
+
+def _read_emit(by: By, plain: object) -> dict[str, Any]:
+    if isinstance(plain, Mapping) and {"every"} <= set(plain) <= {"every", "by"}:
+        unit = plain.get("by", _every_by(by))
+        if unit not in get_args(Unit):
+            raise Wrong(f"emit: {{every: n, by: ...}} is by tuples or time; got {unit!r}.")
+        return {"emit": "every", "every": plain["every"], "every_by": unit}
     if plain in ("close", "change"):
         return {"emit": plain}
     raise Wrong(f"emit is close, change or {{every: n}}; got {plain!r}.")
+
+
+def _read_slack(plain: object) -> dict[str, Any]:
+    if not isinstance(plain, Mapping):
+        return {"slack": plain}
+    if len(plain) == 1 and set(plain) <= set(get_args(Unit)):
+        ((unit, number),) = plain.items()
+        return {"slack": number, "slack_by": unit}
+    raise Wrong(f"slack is a number of tuples, or {{time: n}}; got {plain!r}.")
 
 
 def time(size: Number, advance: Number | None = None, **more: Any) -> Window:
@@ -172,5 +225,5 @@ def landmark(**more: Any) -> Window:
     return _make("landmark", **more)
 
 
-def _make(by: By, emit: object = "close", **given: Any) -> Window:
-    return Window(by, **given, **_read_emit(emit))
+def _make(by: By, emit: object = "close", slack: object = 0, **given: Any) -> Window:
+    return Window(by, **given, **_read_slack(slack), **_read_emit(by, emit))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from tests import aggregate_oracle as oracle
+from tests.sort_oracle import bsort_slack, bsort_tuples
 
 FIELDS = {"t": "int", "k": "str", "j": "int", "x": "float", "n": "int"}
 TYPES = {"t": pl.Int64, "k": pl.String, "j": pl.Int64, "x": pl.Float64, "n": pl.Int64}
@@ -130,3 +131,68 @@ def test_runs(data: list[dict[str, Any]], by: list[str], flush: bool, trains: in
     got = run(window, by, data, trains)["o"]
     assert same(got.to_pylist(), oracle.run_windows(data, by, FUNCTIONS, flush))
     assert got.equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
+
+
+@given(rows, st.integers(1, 20), groups, st.booleans(), st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_windows_with_advance_0(
+    data: list[dict[str, Any]], size: int, by: list[str], by_value: bool, trains: int
+) -> None:
+    for number, row in enumerate(data):
+        row["n"] = (row["n"] or 0) % 7 + number
+    window = bx.value("n", size, 0) if by_value else bx.time(size, 0)
+    result = run(window, by, data, trains)
+    expected, late = oracle.moving_windows(data, "n" if by_value else "t", size, by, FUNCTIONS)
+    assert same(result["o"].to_pylist(), expected)
+    assert result["late"].to_pylist() == late
+    assert result["o"].equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
+
+
+@given(rows, st.integers(1, 12), st.integers(1, 15), st.integers(0, 9), groups, st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_obsolete_time_windows_are_dropped(
+    data: list[dict[str, Any]], size: int, advance: int, timeout: int, by: list[str], trains: int
+) -> None:
+    window = bx.time(size, advance, timeout=timeout, obsolete="drop")
+    got = run(window, by, data, trains)["o"]
+    expected = oracle.dropped_windows(data, size, advance, timeout, by, FUNCTIONS)
+    assert same(got.to_pylist(), expected)
+    assert got.equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
+
+
+@given(rows, st.integers(1, 6), st.integers(1, 8), st.integers(0, 9), groups, st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_obsolete_tuple_windows_are_dropped(
+    data: list[dict[str, Any]], size: int, advance: int, timeout: int, by: list[str], trains: int
+) -> None:
+    window = bx.tuples(size, advance, timeout=timeout, obsolete="drop")
+    got = run(window, by, data, trains)["o"]
+    expected = oracle.dropped_tuple_windows(data, size, advance, timeout, by, FUNCTIONS)
+    assert same(got.to_pylist(), expected)
+    assert got.equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
+
+
+@given(rows, st.randoms(use_true_random=False), st.integers(1, 6), st.booleans(), st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_slack_puts_the_input_into_order_first(
+    data: list[dict[str, Any]], random: Any, slack: int, in_time: bool, trains: int
+) -> None:
+    moments = [row["t"] for row in data]
+    random.shuffle(moments)
+    for row, moment in zip(data, moments, strict=True):
+        row["j"] = moment
+    window = bx.tuples(3, 2, slack={"time": slack} if in_time else slack)
+    net = bx.Network("n")
+    stream = net.input("i", ts="t", fields=FIELDS).map(t="j", k="k", x="x")
+    calls = {"s": "sum(x)", "f": "first(x)", "l": "last(x)"}
+    drawn = stream.aggregate(window, by="k", fields=calls)
+    net.output("o", drawn)
+    net.output("late", drawn.late)
+    frame = pl.DataFrame(data, schema=TYPES, orient="row")
+    got = bx.preview(net, {"i": frame}, trains=trains)
+    disordered = [{"t": row["j"], "k": row["k"], "x": row["x"]} for row in data]
+    sort = bsort_slack if in_time else bsort_tuples
+    ordered, late = sort(disordered, "t", slack)
+    functions = {"s": ("sum", "x"), "f": ("first", "x"), "l": ("last", "x")}
+    assert same(got["o"].to_pylist(), oracle.tuple_windows(ordered, 3, 2, ["k"], functions))
+    assert got["late"].to_pylist() == late

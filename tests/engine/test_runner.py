@@ -202,15 +202,6 @@ def test_chains_run_as_one_pipeline_and_still_count() -> None:
     assert stats["e"].seconds > 0
 
 
-def test_a_box_that_can_not_run_yet_says_so() -> None:
-    net = bx.Network("n")
-    n = net.input("n", ts="t", fields={"t": "int"})
-    window = bx.landmark(emit="change")
-    net.output("out", n.aggregate(window, n="count()").named("counts"))
-    with pytest.raises(BoxcarsError, match="box 'counts' failed: this version can't run such a w"):
-        bx.preview(net, {"n": {"t": [1]}})
-
-
 def test_a_network_that_is_wrong_does_not_run() -> None:
     net = bx.Network("n")
     net.output("out", net.input("n", ts="t", fields={"t": "int"}).filter("x > 1").named("f"))

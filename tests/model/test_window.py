@@ -65,7 +65,7 @@ def test_what_is_no_window(plain: object, words: str) -> None:
         (bx.tuples(-1), ("size", "a window needs a size above 0, got -1.")),
         (bx.time(5, advance=-1), ("advance", "a window can't move backwards, got -1.")),
         (bx.time(5, slack=-1), ("slack", "expected 0 or more.")),
-        (bx.time(5, timeout=-1), ("timeout", "expected 0 or more.")),
+        (bx.tuples(5, timeout=-1), ("timeout", "expected 0 or more.")),
         (
             bx.time(2.5),
             ("size", "size and advance count the int 'time', so they must be whole numb"),

@@ -1,0 +1,69 @@
+"""Windows that belong to a key each: only those of busy keys are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from boxcars.kernels import tiers
+from boxcars.kernels.closed import Grouping, Kernel, Results
+from boxcars.kernels.kernel import Frontier, State, physical_value
+from boxcars.kernels.keys import factorize
+from boxcars.kernels.tiers import Hashes
+
+_CALENDAR = "calendar"
+
+
+@dataclass(frozen=True)
+class ByKey:
+    """A kernel that sees the rows of busy keys alone: those of new tuples, and those reminded of.
+
+    With ``flush`` all keys are busy at the end of the input.
+    """
+
+    kernel: Kernel
+    flush: bool
+
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """No keys."""
+        return tiers.start(self.kernel.start(group, tuples))
+
+    def close(
+        self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
+    ) -> Results:
+        """What the kernel does with the busy keys."""
+        names = [name for name in state if "." not in name and name != _CALENDAR]
+        calendar = state.get(_CALENDAR)
+        busy, calendar = self._busy(group, state, new, frontier, calendar)
+        old = tiers.take(state, names, busy)
+        results = self.kernel.close(group, old, new, frontier)
+        hashes = {name: tiers.hashes_of(results.state[name], group.by) for name in names}
+        after = tiers.put(state, results.state, hashes, busy)
+        if (reminder := results.reminder) is not None:
+            key_hashes = tiers.hashes_of(results.keys, group.by)
+            which = key_hashes[reminder.key] if group.by else np.zeros(len(reminder.key), np.uint64)
+            calendar = tiers.remind(calendar, reminder.due, which)
+        if calendar is not None:
+            after = {**after, _CALENDAR: calendar}
+        return replace(results, state=after)
+
+    def _busy(
+        self,
+        group: Grouping,
+        state: State,
+        new: pl.DataFrame,
+        frontier: Frontier,
+        calendar: pl.DataFrame | None,
+    ) -> tuple[Hashes, pl.DataFrame | None]:
+        """The hashes of the keys that are busy, and what is left of the calendar."""
+        hashes = tiers.hashes_of(new, group.by)
+        busy = [hashes[factorize(hashes)[1]]]
+        if self.flush and frontier.final:
+            busy.append(tiers.all_keys(state))
+        if calendar is not None and frontier.value is not None:
+            now = physical_value(frontier.value, new.schema[group.ts])
+            reminded, calendar = tiers.due_by(calendar, now)
+            busy.append(reminded)
+        return np.unique(np.concatenate(busy)), calendar

@@ -1,0 +1,419 @@
+"""Windows that report while they grow: on every change, or every so often.
+
+What is kept of a window is the partial result of its tuples (:mod:`boxcars.kernels.partials`), so
+a landmark window may grow for ever. Only for functions that need all tuples, such as a median,
+are they kept as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from boxcars.kernels.aggregates import Function, Windows
+from boxcars.kernels.axis import Axis
+from boxcars.kernels.closed import Grouping, Reminder, Results, argument, result_position
+from boxcars.kernels.folds import Numbers, Truths
+from boxcars.kernels.groups import first_of_groups, form_groups, late_tuples
+from boxcars.kernels.hidden import POSITION
+from boxcars.kernels.kernel import Frontier, State, physical_value
+from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.placing import FRONTIER, FULL, GREATEST, NEXT, Facts, Placing, Runs
+from boxcars.kernels.reporting import BEFORE, WITH, Ends, Reporting, Rows
+from boxcars.kernels.slices import DIRECT, Ints, Places, Slices
+
+GROUPS, FACTS, TUPLES = "groups", "facts", "tuples"
+_ID, _N, _TIME, _TOLD, _FIRST, _LAST = "__id", "__n", "__time", "__told", "__first", "__last"
+
+
+@dataclass(frozen=True)
+class Growing:
+    """Windows of a kind (``placing``) that report as ``reporting`` says.
+
+    ``functions`` are those of the box, each with the number of its arguments; ``value`` is the
+    column along which windows lie. A time window ends along the ``axis``; a window of tuples at
+    the latest when its ``timeout`` comes.
+    """
+
+    placing: Placing
+    reporting: Reporting
+    functions: tuple[tuple[Function, int], ...]
+    value: str
+    axis: Axis | None = None
+    timeout: Any = None
+
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """No windows."""
+        by, time = tuples.select(group.by), tuples.schema[group.ts]
+        facts = self.placing.facts(time, tuples.schema[self.value])
+        whole = {_ID: pl.Int64(), _N: pl.Int64(), _TIME: time, _TOLD: pl.Boolean()}
+        partials = self.lift(tuples)
+        return {
+            GROUPS: _frame(by, _empty(whole) | partials),
+            FACTS: _frame(by, _empty(facts)),
+            TUPLES: _frame(
+                tuples.select(*group.by, *self.content),
+                _empty({_FIRST: pl.Int64(), _LAST: pl.Int64()}),
+            ),
+        }
+
+    def lift(self, tuples: pl.DataFrame) -> dict[str, pl.Series]:
+        """The partial results of single tuples."""
+        found: dict[str, pl.Series] = {}
+        for number, (function, arguments) in enumerate(self.functions):
+            if function.partial is not None:
+                given = [tuples[argument(number, i)] for i in range(arguments)]
+                lifted = function.partial.lift(given, tuples.height)
+                found |= {_partial(number, i): column for i, column in enumerate(lifted)}
+        return found
+
+    @cached_property
+    def content(self) -> list[str]:
+        """The columns of tuples that must be kept for functions that look at all of them."""
+        return [
+            argument(number, i)
+            for number, (function, arguments) in enumerate(self.functions)
+            if function.partial is None
+            for i in range(arguments)
+        ]
+
+    def close(
+        self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
+    ) -> Results:
+        """Take in tuples, and report what is to be reported."""
+        by = () if isinstance(self.placing, Runs) else tuple(group.by)
+        frames = [new, state[GROUPS], state[FACTS], state[TUPLES]]
+        keys = encode_keys(pl.concat([frame.select(by) for frame in frames]), by)
+        codes = keys.codes if by else np.zeros(sum(f.height for f in frames), np.int64)
+        parts = np.split(codes, np.cumsum([frame.height for frame in frames])[:-1])
+        number = keys.number if by else 1
+        return _Turn(self, group, state, new, frontier, number, *parts).results()
+
+
+class _Turn:
+    """One step: the new tuples sorted by key, the windows they are in, and their reports."""
+
+    def __init__(
+        self,
+        kernel: Growing,
+        group: Grouping,
+        state: State,
+        new: pl.DataFrame,
+        frontier: Frontier,
+        keys: int,
+        codes: Ints,
+        group_codes: Ints,
+        fact_codes: Ints,
+        tuple_codes: Ints,
+    ) -> None:
+        self.kernel, self.group, self.state, self.frontier = kernel, group, state, frontier
+        self.keys, self.tuple_codes = keys, tuple_codes
+        self.known = np.zeros(keys, np.bool_)
+        self.known[fact_codes] = True
+        self.facts = self._facts(fact_codes)
+        self.fact_rows = fact_codes
+        self.late = self._sort(new, codes)
+        values = self._values()
+        times = self.tuples[group.ts].to_physical().to_numpy()
+        self.times = times
+        self.placed = kernel.placing.place(times, values, self.starts, self.known, self.facts)
+        old_ids = state[GROUPS][_ID].to_numpy()
+        first, last = self.placed.first, self.placed.last
+        self.groups = form_groups(first, last, self.starts, group_codes, old_ids, keys)
+        self.now = None
+        if frontier.value is not None:
+            self.now = physical_value(frontier.value, new.schema[group.ts])
+
+    def _facts(self, codes: Ints) -> Facts:
+        """The facts of each key, anything for keys that have none."""
+        facts = {}
+        for name in self.state[FACTS].columns:
+            if name not in self.group.by:
+                known = self.state[FACTS][name].to_physical().to_numpy()
+                facts[name] = np.zeros(self.keys, known.dtype)
+                facts[name][codes] = known
+        return facts
+
+    def _sort(self, new: pl.DataFrame, codes: Ints) -> Ints:
+        """Sort the new tuples by key; gives the places of those that are late."""
+        order, self.starts = group_order(codes, self.keys)
+        self.tuples, self.place = new[order], order.astype(np.int64)
+        if GREATEST not in self.facts:
+            return np.empty(0, np.int64)
+        values = self.tuples[self.kernel.value].to_physical().to_numpy()
+        late = late_tuples(values, self.starts, self.known, self.facts[GREATEST])
+        if late.any():
+            self.tuples, self.place = self.tuples.filter(~late), self.place[~late]
+            counts = np.add.reduceat(np.append(~late, 0), self.starts[:-1]) * (
+                np.diff(self.starts) > 0
+            )
+            self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return np.sort(order[late]).astype(np.int64)
+
+    def _values(self) -> pl.Series:
+        """Where each tuple lies; for runs, whether it starts one."""
+        if not isinstance(self.kernel.placing, Runs):
+            return self.tuples[self.kernel.value]
+        by = self.group.by
+        both = pl.concat([self.state[GROUPS].select(by), self.tuples.select(by)])
+        starts = np.diff(encode_keys(both, by).codes, prepend=-1) != 0
+        return pl.Series(starts[self.state[GROUPS].height :].astype(np.int64))
+
+    def results(self) -> Results:
+        """The reports in order, and what is kept."""
+        old, groups = self.state[GROUPS], self.groups
+        source = groups.rows(old.height)
+        rows = self._rows(source)
+        ends = self._ends(rows)
+        partials = self._scan(source, rows.starts)
+        reporting = self.kernel.reporting
+        reports = reporting.reports(rows, ends, self.now, self.frontier.final)
+        group_of = np.repeat(np.arange(len(groups.key)), np.diff(rows.starts))
+        rank = np.lexsort(
+            (groups.id[group_of[reports.row]], reports.place, reports.turn, reports.moment)
+        )
+        keys = self._keys(source[rows.starts[:-1]])
+        kept = ~ends.closed
+        last = rows.starts[1:] - 1
+        positions = self._positions(source, rows.starts)
+        state = {
+            GROUPS: _frame(
+                keys,
+                {
+                    _ID: pl.Series(groups.id),
+                    _N: pl.Series(rows.count[last]),
+                    _TIME: self._time(rows.time[last]),
+                    _TOLD: pl.Series(reporting.told(rows, reports)),
+                    **{name: column.gather(last) for name, column in partials.items()},
+                    **{name: column.gather(last) for name, column in positions.items()},
+                },
+            ).filter(kept),
+            FACTS: self._new_facts(),
+            TUPLES: self._new_tuples(kept),
+        }
+        row, content = reports.row[rank], self._all_tuples()
+        return GrowingResults(
+            keys=keys,
+            key=group_of[row],
+            ts=self._time(reports.moment[rank]),
+            frontier=self.frontier,
+            state=state,
+            late=self.late,
+            reminder=self._reminder(rows, ends),
+            kernel=self.kernel,
+            partials={name: column.gather(row) for name, column in partials.items()},
+            positions={name: column.gather(row) for name, column in positions.items()},
+            windows=Windows(
+                self._slices(row, rows, group_of),
+                np.arange(content.height),
+                reports.timed_out[rank],
+            ),
+            content=content,
+        )
+
+    def _keys(self, rows: Ints) -> pl.DataFrame:
+        """The group-by fields of these rows of windows and tuples."""
+        by = self.group.by
+        both = pl.concat([self.state[GROUPS].select(by), self.tuples.select(by)])
+        return both[rows] if by else both
+
+    def _time(self, physical: Numbers) -> pl.Series:
+        return pl.Series(physical).cast(self.tuples.schema[self.group.ts])
+
+    def _rows(self, source: Ints) -> Rows:
+        """What the windows were, bit by bit."""
+        old = self.state[GROUPS]
+        n, starts = old.height, self.groups.starts
+        times = np.concatenate([old[_TIME].to_physical().to_numpy(), self.times])
+        ones = np.ones(len(self.times), np.int64)
+        counts = np.concatenate([old[_N].to_numpy(), ones])[source]
+        sums = np.concatenate([[0], np.cumsum(counts)])
+        running = sums[1:] - np.repeat(sums[starts[:-1]], np.diff(starts))
+        told = np.concatenate([old[_TOLD].to_numpy(), np.zeros(len(ones), np.bool_)])
+        return Rows(
+            starts=starts,
+            key=np.repeat(self.groups.key, np.diff(starts)),
+            time=times[source],
+            count=running,
+            place=np.concatenate([np.full(n, -1), self.place])[source],
+            old=source < n,
+            told=told[source],
+        )
+
+    def _ends(self, rows: Rows) -> Ends:
+        """Which windows end now, and when."""
+        groups, closing = self.groups, self.kernel.placing.closing
+        last = rows.starts[1:] - 1
+        number = len(groups.key)
+        closed, timed_out = np.zeros(number, np.bool_), np.zeros(number, np.bool_)
+        moment, turn, place = rows.time[last], np.full(number, BEFORE), groups.key
+        if closing == FRONTIER:
+            assert self.kernel.axis is not None
+            axis = self.kernel.axis
+            ends = axis.values(groups.id * axis.advance + axis.size)
+            moment = ends.to_physical().to_numpy()
+            closed = moment <= self.now if self.now is not None else closed
+        elif closing == NEXT:
+            closed = groups.after >= 0
+            moment = self.times[groups.after] if len(self.times) else moment
+            place = 2 * self.place[groups.after] if len(self.place) else place
+            turn = np.full(number, WITH)
+        elif closing == FULL:
+            full = rows.count[last] == self.kernel.placing.full
+            place = np.where(full, 2 * rows.place[last] + 1, place)
+            turn = np.where(full, WITH, BEFORE)
+            if self.kernel.timeout is not None:
+                due = rows.time[last] + rows.time.dtype.type(self.kernel.timeout)
+                passed = due <= self.now if self.now is not None else timed_out
+                timed_out = ~full & ((groups.after >= 0) | passed)
+                moment = np.where(timed_out, due, moment)
+            closed = full | timed_out
+        return Ends(closed, moment, turn, place, timed_out)
+
+    def _scan(self, source: Ints, starts: Ints) -> dict[str, pl.Series]:
+        """The partial result of each window, bit by bit."""
+        lifted = self.kernel.lift(self.tuples)
+        old = self.state[GROUPS]
+        found: dict[str, pl.Series] = {}
+        for number, (function, _) in enumerate(self.kernel.functions):
+            if function.partial is not None:
+                names = [name for name in lifted if name.startswith(_partial(number, ""))]
+                columns = [
+                    pl.concat([old[name], lifted[name].cast(old.schema[name])]).gather(source)
+                    for name in names
+                ]
+                scanned = function.partial.scan(columns, starts)
+                found |= {
+                    name: column.cast(old.schema[name])
+                    for name, column in zip(names, scanned, strict=True)
+                }
+        return found
+
+    def _positions(self, source: Ints, starts: Ints) -> dict[str, pl.Series]:
+        """The positions of the first and of the newest tuple of each window, bit by bit."""
+        if POSITION not in self.tuples.columns:
+            return {}
+        old, own = self.state[GROUPS], self.tuples[POSITION]
+        found = {}
+        for name in (_FIRST, _LAST):
+            before = old[name] if name in old.columns else own.clear()
+            found[name] = pl.concat([before, own]).gather(source)
+        found[_FIRST] = found[_FIRST].gather(np.repeat(starts[:-1], np.diff(starts)))
+        return found
+
+    def _new_facts(self) -> pl.DataFrame:
+        """The facts of the keys that are busy."""
+        after = self.placed.facts
+        if not after:
+            return self.state[FACTS].clear()
+        busy = np.flatnonzero(np.diff(self.starts) > 0)
+        idle = ~np.isin(self.fact_rows, busy)
+        rows = self._keys(self.state[GROUPS].height + self.starts[busy])
+        schema = self.state[FACTS].schema
+        columns = {name: pl.Series(after[name][busy]).cast(schema[name]) for name in after}
+        return pl.concat([self.state[FACTS].filter(idle), _frame(rows, columns)])
+
+    def _all_tuples(self) -> pl.DataFrame:
+        """The tuples that functions may look at, by key: those kept and the new ones."""
+        placed = {_FIRST: pl.Series(self.placed.first), _LAST: pl.Series(self.placed.last)}
+        new = _frame(self.tuples.select(*self.group.by, *self.kernel.content), placed)
+        return pl.concat([self.state[TUPLES], new])[self._content_order[0]]
+
+    @cached_property
+    def _content_order(self) -> tuple[Places, Ints]:
+        codes = np.repeat(np.arange(self.keys), np.diff(self.starts))
+        return group_order(np.concatenate([self.tuple_codes, codes]), self.keys)
+
+    def _slices(self, row: Ints, rows: Rows, group_of: Ints) -> Slices:
+        """The tuples of each reported window, as far as it had grown."""
+        if not self.kernel.content:
+            empty = np.zeros(len(row), np.uint32)
+            return Slices(empty, empty, empty, np.zeros(len(row), np.uint8))
+        order, starts = self._content_order
+        where = np.empty(len(order), np.int64)
+        where[order] = np.arange(len(order))
+        held = len(self.tuple_codes)
+        last = self._all_tuples()[_LAST].to_numpy()
+        lo = first_of_groups(last, starts, self.groups.key, self.groups.id)[group_of[row]]
+        tuple_of = np.concatenate(
+            [np.full(self.state[GROUPS].height, -1), np.arange(held, len(order))]
+        )
+        new = tuple_of[self.groups.rows(self.state[GROUPS].height)[row]]
+        kept_until = starts[:-1] + np.bincount(self.tuple_codes, minlength=self.keys)
+        hi = np.where(new >= 0, where[new] + 1, kept_until[rows.key[row]])
+        key = np.zeros(len(row), np.uint32)
+        parts = np.full(len(row), DIRECT, np.uint8)
+        return Slices(key, lo.astype(np.uint32), hi.astype(np.uint32), parts)
+
+    def _new_tuples(self, kept: Truths) -> pl.DataFrame:
+        """The tuples of windows that go on, for functions that look at all of them."""
+        if not self.kernel.content:
+            return self.state[TUPLES].clear()
+        least = np.full(self.keys, np.iinfo(np.int64).max)
+        np.minimum.at(least, self.groups.key[kept], self.groups.id[kept])
+        _, starts = self._content_order
+        tuples = self._all_tuples()
+        key = np.repeat(np.arange(self.keys), np.diff(starts))
+        return tuples.filter(tuples[_LAST] >= pl.Series(least[key]))
+
+    def _reminder(self, rows: Rows, ends: Ends) -> Reminder | None:
+        """When windows with new tuples have something to say or go, though no tuple comes."""
+        busy = ~ends.closed & (self.groups.hi > self.groups.lo)
+        due: list[Numbers] = []
+        if self.kernel.placing.closing == FRONTIER:
+            due.append(ends.moment)
+        if self.kernel.timeout is not None:
+            time = rows.time[rows.starts[1:] - 1]
+            due.append(time + time.dtype.type(self.kernel.timeout))
+        if (report := self.kernel.reporting.next_report(rows)) is not None:
+            due.append(report)
+        if not due:
+            return None
+        which = np.flatnonzero(busy)
+        return Reminder(np.tile(which, len(due)), np.concatenate([d[which] for d in due]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrowingResults(Results):
+    """Reports of windows: their partial results, or their tuples so far."""
+
+    kernel: Growing
+    partials: dict[str, pl.Series]
+    positions: dict[str, pl.Series]
+    windows: Windows
+    content: pl.DataFrame
+
+    def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
+        """Finish the partial results, or compute the function over the tuples."""
+        if function.partial is None:
+            given = [self.content[argument(number, i)] for i in range(arguments)]
+            return function.compute(self.windows, given)
+        own = _partial(number, "")
+        return function.partial.finish(
+            [column for name, column in self.partials.items() if name.startswith(own)]
+        )
+
+    def position(self) -> pl.Series | None:
+        """From the positions of the first and the newest tuple and the moment."""
+        if not self.positions:
+            return None
+        return result_position(self.positions[_FIRST], self.positions[_LAST], self.ts)
+
+
+def _empty(types: Mapping[str, pl.DataType]) -> dict[str, pl.Series]:
+    return {name: pl.Series(dtype=dtype) for name, dtype in types.items()}
+
+
+def _frame(keys: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Group-by fields, of which there may be none, and further columns."""
+    return pl.DataFrame({**keys.to_dict(), **columns})
+
+
+def _partial(function: int, number: int | str) -> str:
+    """The column with a partial result of the function of a field."""
+    return f"__p{function}.{number}"

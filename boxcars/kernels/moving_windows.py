@@ -1,0 +1,111 @@
+"""Windows with advance 0: each tuple has a window of its own, of which it is the last.
+
+The window of a tuple with value v holds the tuples of its key so far with values in (v - size, v].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numba import njit
+
+from boxcars.kernels.aggregates import Windows
+from boxcars.kernels.closed import Closed, Grouping, Reminder
+from boxcars.kernels.folds import Numbers, Truths
+from boxcars.kernels.kernel import Frontier, State, appended, physical_value
+from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
+from boxcars.kernels.value_windows import VALUE, late_places
+
+_TUPLES = "tuples"
+
+
+@dataclass(frozen=True)
+class MovingWindows:
+    """Windows over the last ``size`` physical units of time, or of the value of a field."""
+
+    size: Any
+    by_value: bool
+
+    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
+        """Nothing is kept."""
+        return {_TUPLES: tuples}
+
+    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+        """A result for each new tuple; a value that goes down in its key is late."""
+        held = state[_TUPLES].height
+        tuples = appended(state[_TUPLES], new)
+        places = np.arange(tuples.height)
+        late = late_places(tuples, group) if self.by_value else places[:0]
+        if len(late):
+            places = np.delete(places, late)
+            tuples = tuples[places]
+        keys = encode_keys(tuples, group.by)
+        order, starts = group_order(keys.codes, keys.number)
+        ordered = tuples[order]
+        column = ordered[VALUE if self.by_value else group.ts]
+        values = column.to_physical().to_numpy()
+        fresh, size = places[order] >= held, values.dtype.type(self.size)
+        blocks = np.floor_divide(values, size).astype(np.int64)
+        key, lo, hi, parts, numbers, keep = _move(values, blocks, starts, fresh, size)
+        slices = Slices(key, lo, hi, parts).take(np.argsort(order[hi - 1], kind="stable"))
+        times = ordered[group.ts]
+        reminder = None
+        if not self.by_value:
+            due = values[starts[1:] - 1] + size
+            busy = np.flatnonzero(fresh[starts[1:] - 1])
+            reminder = Reminder(busy, due[busy])
+            if frontier.value is not None:
+                now = physical_value(frontier.value, times.dtype)
+                keep &= np.repeat(due > now, np.diff(starts))
+        return Closed(
+            tuples=ordered,
+            windows=Windows(slices, numbers),
+            keys=keys.table,
+            key=slices.key,
+            ts=times.gather(slices.hi - 1),
+            frontier=frontier,
+            state={_TUPLES: tuples[np.sort(order[keep])]},
+            late=late - held,
+            reminder=reminder,
+        )
+
+
+@njit(cache=True)
+def _move(
+    values: Numbers, blocks: Ints, starts: Ints, new: Truths, size: Any
+) -> tuple[Places, Places, Places, Flags, Ints, Truths]:
+    """The window of each new tuple, a number for the block of each tuple, and which are needed.
+
+    Blocks are one window long, so a window is the tail of one block and the head of the next. Where
+    floats are rounded so that it is not, it is folded tuple by tuple.
+    """
+    room = len(values)
+    key, low = np.empty(room, np.uint32), np.empty(room, np.uint32)
+    high, parts = np.empty(room, np.uint32), np.empty(room, np.uint8)
+    numbers, keep = np.empty(room, np.int64), np.zeros(room, np.bool_)
+    n = number = 0
+    for code in range(len(starts) - 1):
+        lo = begin = before = starts[code]
+        for i in range(starts[code], starts[code + 1]):
+            if i > starts[code] and blocks[i] != blocks[i - 1]:
+                number += 1
+                before, begin = begin, i
+            numbers[i] = number
+            while lo < i and values[lo] <= values[i] - size:
+                lo += 1
+            if new[i]:
+                key[n], low[n], high[n] = code, lo, i + 1
+                if lo == begin:
+                    parts[n] = HEAD
+                elif before <= lo < begin:
+                    parts[n] = TAIL | HEAD
+                else:
+                    parts[n] = DIRECT
+                n += 1
+        keep[lo : starts[code + 1]] = True
+        number += 1
+    return key[:n], low[:n], high[:n], parts[:n], numbers, keep

@@ -1,0 +1,126 @@
+"""Windows that report while they grow, against the oracle, for any cut into trains."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import boxcars as bx
+from tests.boxes.test_aggregate_windows import FUNCTIONS, groups, rows, run, same
+from tests.growing_oracle import Kind, Oracle
+
+emits: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.just({"emit": "change"}),
+    st.builds(
+        lambda every, by: {"emit": "every", "every": every, "every_by": by},
+        st.integers(1, 7),
+        st.sampled_from(["tuples", "time"]),
+    ),
+)
+
+
+def window_of(kind: Kind) -> bx.Window:
+    emit: Any = kind.emit
+    if kind.emit == "every":
+        emit = {"every": kind.every, "by": kind.every_by}
+    more = {"emit": emit, "flush": kind.flush}
+    if kind.by == "time":
+        return bx.time(kind.size, kind.advance, **more)
+    if kind.by == "tuples":
+        return bx.tuples(kind.size, kind.advance, timeout=kind.timeout, **more)
+    if kind.by == "value":
+        return bx.value(kind.field, kind.size, kind.advance, **more)
+    return bx.runs(**more) if kind.by == "runs" else bx.landmark(**more)
+
+
+def check(kind: Kind, by: list[str], data: list[dict[str, Any]], trains: int) -> None:
+    window = window_of(kind)
+    got = run(window, by, data, trains)
+    expected, late = Oracle(kind, by, FUNCTIONS).run(data)
+    assert same(got["o"].to_pylist(), expected)
+    assert got["late"].to_pylist() == late
+    assert got["o"].equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
+
+
+few = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@given(rows, emits, groups, st.booleans(), st.integers(1, 9))
+@few
+def test_landmark(
+    data: list[dict[str, Any]], emit: dict[str, Any], by: list[str], flush: bool, trains: int
+) -> None:
+    check(Kind("landmark", **emit, flush=flush), by, data, trains)
+
+
+@given(rows, groups, st.integers(1, 9))
+@few
+def test_a_landmark_at_the_end_only(data: list[dict[str, Any]], by: list[str], trains: int) -> None:
+    check(Kind("landmark", emit="close", flush=True), by, data, trains)
+
+
+@given(
+    rows, emits, st.integers(1, 20), st.integers(1, 25), groups, st.booleans(), st.integers(1, 9)
+)
+@few
+def test_time(
+    data: list[dict[str, Any]],
+    emit: dict[str, Any],
+    size: int,
+    advance: int,
+    by: list[str],
+    flush: bool,
+    trains: int,
+) -> None:
+    check(Kind("time", size, advance, **emit, flush=flush), by, data, trains)
+
+
+@given(
+    rows,
+    emits,
+    st.integers(1, 6),
+    st.integers(1, 8),
+    groups,
+    st.booleans(),
+    st.none() | st.integers(0, 9),
+    st.integers(1, 9),
+)
+@few
+def test_tuples(
+    data: list[dict[str, Any]],
+    emit: dict[str, Any],
+    size: int,
+    advance: int,
+    by: list[str],
+    flush: bool,
+    timeout: int | None,
+    trains: int,
+) -> None:
+    kind = Kind("tuples", size, advance, timeout=timeout, **emit, flush=flush)
+    check(kind, by, data, trains)
+
+
+@given(
+    rows, emits, st.integers(1, 12), st.integers(1, 15), groups, st.booleans(), st.integers(1, 9)
+)
+@few
+def test_value(
+    data: list[dict[str, Any]],
+    emit: dict[str, Any],
+    size: int,
+    advance: int,
+    by: list[str],
+    flush: bool,
+    trains: int,
+) -> None:
+    for number, row in enumerate(data):
+        row["n"] = (row["n"] or 0) % 7 + number
+    check(Kind("value", size, advance, "n", **emit, flush=flush), by, data, trains)
+
+
+@given(rows, emits, st.sampled_from([["k"], ["k", "j"]]), st.booleans(), st.integers(1, 9))
+@few
+def test_runs(
+    data: list[dict[str, Any]], emit: dict[str, Any], by: list[str], flush: bool, trains: int
+) -> None:
+    check(Kind("runs", **emit, flush=flush), by, data, trains)
