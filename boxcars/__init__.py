@@ -10,8 +10,13 @@
 
 from boxcars import boxes
 from boxcars.convert import RecordFormat, converter
+from boxcars.engine.cuts import check_cuts
 from boxcars.engine.runner import Preview, preview
 from boxcars.expr import Expr, function
+from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.operator import Operator, Setup
+from boxcars.kernels.per_key import PerKey
+from boxcars.kernels.user_aggregates import aggregate
 from boxcars.lang.files import check_file, check_text, dumps, load, loads, save
 from boxcars.model.box import Box, box_types
 from boxcars.model.check import Checked
@@ -30,18 +35,25 @@ __all__ = [
     "BoxcarsError",
     "Checked",
     "Expr",
+    "Frontier",
     "Network",
     "NetworkError",
+    "Operator",
+    "PerKey",
     "Preview",
     "Problem",
     "Qos",
     "RecordFormat",
     "Schema",
+    "Setup",
+    "State",
     "Stream",
     "Type",
     "Window",
+    "aggregate",
     "box_types",
     "boxes",
+    "check_cuts",
     "check_file",
     "check_text",
     "converter",

@@ -55,16 +55,17 @@ def methods_stub() -> str:
 
 
 def _method(cls: type[Box]) -> str:
-    _, most = cls.arity
-    first = ["self"]
-    if most is None:
+    least, most = cls.arity
+    first, rest = ["self"], _signature(cls)
+    if most is None and least == 1 and "*" in rest:
+        rest[rest.index("*")] = "*others: Stream"
+    elif most is None:
         first.append("*others: Stream")
+        if rest and not rest[0].startswith("*"):
+            rest = [part for part in rest if part != "*"]
     else:
         names = ["other"] if most == 2 else [f"input{i}" for i in range(2, most + 1)]
         first += [f"{name}: Stream" for name in names[: max(most - 1, 0)]]
-    rest = _signature(cls)
-    if most is None and rest and not rest[0].startswith("*"):
-        rest = [part for part in rest if part != "*"]
     arguments = ", ".join([*first, *rest])
     summary = (inspect.getdoc(cls) or "").splitlines()[0]
     name = cls.type.replace("-", "_")
@@ -72,7 +73,7 @@ def _method(cls: type[Box]) -> str:
 
 
 def _signature(cls: type[Box]) -> list[str]:
-    if "build" not in vars(cls):
+    if cls.build.__func__ is Box.build.__func__:  # type: ignore[attr-defined]
         own = [f"{p.name}: {_plain_type(p.annotation)}{_default(p)}" for p in params(cls)]
         return ["*", *own] if own else []
     hints = get_type_hints(cls.build)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any, Self
 
 import polars as pl
 
 from boxcars.kernels.kernel import Eager
+from boxcars.kernels.named import find_named, is_name, name_of
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
@@ -17,8 +17,6 @@ from boxcars.model.schema import HIDDEN, Schema
 from boxcars.model.types import Type
 
 Work = Callable[[pl.DataFrame], pl.DataFrame]
-_LOCAL: dict[str, Work] = {}
-"""Functions that were handed over in this process and may not be importable by name."""
 
 
 class Apply(Eager, type="apply", icon="λ"):
@@ -49,7 +47,9 @@ class Apply(Eager, type="apply", icon="λ"):
     def build(cls, function: Work | str, fields: Mapping[str, str | Type] | None = None) -> Self:
         """A function, or its name, and the fields it gives."""
         if not isinstance(function, str):
-            function = _register(function)
+            if not callable(function):
+                raise Wrong(f"expected a function or its name, got {function!r}.")
+            function = name_of(function)
         return cls.from_plain({"function": function, "fields": fields})
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -59,7 +59,7 @@ class Apply(Eager, type="apply", icon="λ"):
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The declared fields, which must hold the order attribute."""
-        if not all(self.function.partition(":")):
+        if not is_name(self.function):
             inputs.wrong(f"expected 'package.module:function', got '{self.function}'.", "function")
         if self.fields is None or not inputs[0].known:
             return {MAIN: inputs[0]}
@@ -90,31 +90,9 @@ class Apply(Eager, type="apply", icon="λ"):
         return {MAIN: result.select(*wanted)}
 
 
-def _register(function: Work) -> str:
-    """The name of a function; those that can't be imported are told apart by a number."""
-    if not callable(function):
-        raise Wrong(f"expected a function or its name, got {function!r}.")
-    name = getattr(function, "__qualname__", f"<{type(function).__name__}>")
-    first = free = f"{function.__module__}:{name}"
-    number = 1
-    while "<" in first and _LOCAL.get(free, function) is not function:
-        number += 1
-        free = f"{first}-{number}"
-    _LOCAL[free] = function
-    return free
-
-
 def find_function(name: str) -> Work:
     """The function of that name, imported if need be."""
-    if name in _LOCAL:
-        return _LOCAL[name]
-    module, _, attribute = name.partition(":")
-    try:
-        found: Any = import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except Exception as error:
-        raise Wrong(f"there is no function '{name}': {error}.") from error
+    found = find_named(name, "function")
     if not callable(found):
         raise Wrong(f"'{name}' is not a function.")
     work: Work = found

@@ -115,7 +115,8 @@ class _Writer:
             made = _Code(_call("bx.use", positional, keywords))
             together = {"group": node.group} if node.group else {}
             return _assign(streams[name], f"{variable}.box", [name, made], together)
-        others = positional + inputs[1:] if method == "use" else inputs[1:] + positional
+        last = method == "use" or node.box.arity == (1, None)
+        others = positional + inputs[1:] if last else inputs[1:] + positional
         drawn = _call(f"{inputs[0]}.{method}", others, keywords)
         group = f".in_group({node.group!r})" if node.group else ""
         return f"{streams[name]} = {drawn}.named({name!r}){group}"

@@ -1,0 +1,337 @@
+"""Custom: a stateful box whose work is a Python class of yours."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, ClassVar, Self, get_type_hints
+
+import polars as pl
+
+from boxcars.kernels.hidden import POSITION
+from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
+from boxcars.kernels.named import find_named, name_of
+from boxcars.kernels.operator import INPUT, Driver, Leaving, Operator, Setup, TrainDriver, called
+from boxcars.kernels.per_key import PerKey, TupleDriver
+from boxcars.model import codec
+from boxcars.model.arc import MAIN
+from boxcars.model.box import Ports, param
+from boxcars.model.frozen import Fields
+from boxcars.model.problem import BoxcarsError, Problem, Wrong, a, nearest
+from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
+from boxcars.model.types import FIELD_TYPES, Type
+
+_LEFT = "left"
+_WAITING = "waiting."
+_OWN = "own."
+
+
+class Custom(Stateful, type="custom", icon="✎"):
+    """Run a stateful operator of your own: a Python class with a state of Polars frames.
+
+    The class is a `bx.Operator`, which takes trains, or a `bx.PerKey`, which takes tuples one by
+    one with a state for each value of ``by``. In files it is named as ``package.module:Class``, and
+    ``with`` has the arguments of its constructor. To check or run the network the class is
+    imported. Several inputs come merged, in order; they need the same order attribute.
+
+    With ``by`` the box can be split: it sees all tuples of some values of these fields. Without
+    ``by`` it is one piece.
+
+    Paper: Borealis' user-defined operators (thesis, A.2).
+
+    >>> import boxcars as bx
+    >>> class Count(bx.PerKey):
+    ...     keeps = {"n": "int"}
+    ...
+    ...     def on_tuple(self, state, row):
+    ...         state["n"] = (state["n"] or 0) + 1
+    ...         return [row] if state["n"] % 10 == 0 else []
+    >>> calls = bx.Network("n").input("calls", ts="time", fields={"time": "int", "caller": "str"})
+    >>> every_tenth = calls.custom(Count, by="caller")
+    """
+
+    arity: ClassVar[tuple[int, int | None]] = (1, None)
+
+    operator: str = param("The class, as 'package.module:Class'.", key="class")
+    parameters: Fields[Any] = param(
+        "The arguments of its constructor.",
+        default=Fields(),
+        key="with",
+        xml=("parameter.#", "parameter-name.#"),
+    )
+    by: tuple[str, ...] = param(
+        "Tuples with equal values of these fields belong together; others can be elsewhere.",
+        default=(),
+        xml="group-by",
+    )
+    names: tuple[str, ...] = param(
+        "The outputs of the class, where it has several.",
+        default=(MAIN,),
+        key="outputs",
+        xml="output-name",
+    )
+
+    @classmethod
+    def build(
+        cls,
+        operator: type[Operator] | str,
+        /,
+        *,
+        by: str | Sequence[str] = (),
+        outputs: Sequence[str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Self:
+        """A class or its name, the fields it can be split by, and the class's own parameters."""
+        if not isinstance(operator, str):
+            _operator_class(operator)
+            outputs = operator.outputs if outputs is None else outputs
+            operator = name_of(operator)
+        plain = {"class": operator, "by": by, "with": {**(parameters or {}), **more}}
+        return cls.from_plain(plain if outputs is None else {**plain, "outputs": outputs})
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of :meth:`build`."""
+        plain = self.plain()
+        if "with" in plain:
+            plain["parameters"] = plain.pop("with")
+        return (plain.pop("class"),), plain
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The outputs of the class."""
+        return self.names
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """What the class says; its parameters, inputs and outputs are checked first."""
+        unknown = dict.fromkeys(self.ports, UNKNOWN_SCHEMA)
+        try:
+            found = _operator_class(find_named(self.operator, "class"))
+        except Wrong as wrong:
+            inputs.wrong(str(wrong), "class")
+            return unknown
+        before = len(inputs.problems)
+        self._check_ports(found, inputs)
+        arguments = _read_arguments(found, self.parameters, inputs.problems)
+        if len(inputs.problems) > before or not all(s.known for s in inputs.schemas):
+            return unknown
+        try:
+            operator = called(self.operator, found, **arguments)
+            setup = self._setup(operator, inputs.schemas)
+            self._driver(operator, setup, inputs.schemas).start()
+            return self._schemas(setup, inputs[0])
+        except BoxcarsError as error:
+            inputs.wrong(str(error), "class")
+            return unknown
+
+    def _check_ports(self, found: type[Operator], inputs: Ports) -> None:
+        """As many inputs and outputs as the class wants, in order, and one type for each field."""
+        if found.inputs is not None and len(inputs) != found.inputs:
+            noun = "input" if found.inputs == 1 else "inputs"
+            inputs.wrong(
+                f"{self.operator} has exactly {found.inputs} {noun}, got {len(inputs)}.", "in"
+            )
+        if self.names != found.outputs:
+            wanted, got = ", ".join(found.outputs), ", ".join(self.names)
+            inputs.wrong(f"{self.operator} has the outputs {wanted}; got {got}.", "outputs")
+        inputs.in_order()
+        first = inputs[0]
+        for i, schema in enumerate(inputs.schemas):
+            for number, name in enumerate(self.by):
+                inputs.field(name, "by", number, schema=schema)
+            if schema.known and first.known and schema.ts != first.ts:
+                inputs.wrong(
+                    f"it needs one order attribute, got '{first.ts}' and '{schema.ts}'.", "in", i
+                )
+            for name, type_ in schema.fields.items():
+                known = {s[name] for s in inputs.schemas[:i] if name in s}
+                if known and type_ not in known:
+                    inputs.wrong(
+                        f"'{name}' is {a(type_)} here and {a(known.pop())} before.", "in", i
+                    )
+
+    def _setup(self, operator: Operator, schemas: tuple[Schema, ...]) -> Setup:
+        place = f"{self.operator}.setup"
+        setup = called(place, operator.setup, schemas)
+        if not isinstance(setup, Setup):
+            raise BoxcarsError(f"{place} gave {type(setup).__name__}, expected a bx.Setup.")
+        if setup.every is not None and not (isfinite(setup.every) and setup.every > 0):
+            raise BoxcarsError(f"{place} gave every={setup.every}, expected a number above 0.")
+        return setup
+
+    def _schemas(self, setup: Setup, schema: Schema) -> dict[str, Schema]:
+        """The schema of each output."""
+        if setup.fields is None:
+            return dict.fromkeys(self.ports, schema)
+        several: Any = setup.fields if len(self.ports) > 1 else {MAIN: setup.fields}
+        if set(several) != set(self.ports):
+            wanted, got = ", ".join(self.ports), ", ".join(several)
+            raise Wrong(f"{self.operator}.setup gave fields of {got}; its outputs are {wanted}.")
+        return {port: self._schema(several[port], schema) for port in self.ports}
+
+    def _schema(self, fields: Mapping[str, str | Type], schema: Schema) -> Schema:
+        place, known = f"{self.operator}.setup", [type_.value for type_ in FIELD_TYPES]
+        for name, type_ in fields.items():
+            if str(type_) not in known:
+                hint = nearest(str(type_), known)
+                raise Wrong(f"{place} gave '{name}' the type '{type_}'.{hint}")
+            if name.startswith(HIDDEN):
+                raise Wrong(f"{place}: names that start with {HIDDEN} belong to Boxcars.")
+        typed = {name: Type(str(type_)) for name, type_ in fields.items()}
+        if typed.get(schema.ts) is not schema[schema.ts]:
+            raise Wrong(f"{place}: the order attribute '{schema.ts}' must stay in the fields.")
+        return schema.with_fields(typed)
+
+    def _driver(self, operator: Operator, setup: Setup, schemas: tuple[Schema, ...]) -> Driver:
+        if isinstance(operator, PerKey):
+            fields = self._schemas(setup, schemas[0])[MAIN].fields
+            return TupleDriver(self.operator, operator, fields, self.by, _merged(schemas))
+        return TrainDriver(self.operator, operator, setup, _merged(schemas))
+
+    def _fresh(self, schemas: tuple[Schema, ...]) -> tuple[Driver, Setup]:
+        """The operator as new, so that what it does not keep in its state is not kept at all."""
+        found = _operator_class(find_named(self.operator, "class"))
+        operator = called(self.operator, found, **_read_arguments(found, self.parameters, []))
+        setup = self._setup(operator, schemas)
+        return self._driver(operator, setup, schemas), setup
+
+    def start(self, schemas: tuple[Schema, ...]) -> State:
+        """Nothing waits, nothing has left, and the operator has its first state."""
+        order = schemas[0][schemas[0].ts].dtype
+        left = {"port": list(self.ports), "number": [0] * len(self.ports)}
+        state = {f"{_WAITING}{i}": schema.empty() for i, schema in enumerate(schemas)}
+        state[_LEFT] = pl.DataFrame(left, schema_overrides={"number": pl.Int64}).with_columns(
+            pl.lit(None, order).alias("last")
+        )
+        driver, _ = self._fresh(schemas)
+        return state | {f"{_OWN}{name}": frame for name, frame in driver.start().items()}
+
+    def step(
+        self,
+        state: State,
+        trains: tuple[pl.DataFrame, ...],
+        frontiers: tuple[Frontier, ...],
+        schemas: tuple[Schema, ...],
+    ) -> Step:
+        """Hand over what is behind the frontier, and let time pass."""
+        ts, together = schemas[0].ts, earliest(frontiers)
+        ready, new = [], {}
+        for port, (train, schema) in enumerate(zip(trains, schemas, strict=True)):
+            waiting = appended(state[f"{_WAITING}{port}"], train.select(list(schema.fields)))
+            cut = split_point(waiting, ts, together)
+            ready.append(waiting[:cut])
+            new[f"{_WAITING}{port}"] = waiting[cut:]
+        own: State = {n.removeprefix(_OWN): f for n, f in state.items() if n.startswith(_OWN)}
+        driver, setup = self._fresh(schemas)
+        leaving, own = driver.advance(own, _merge(ready, ts), together)
+        positions = any(POSITION in train.columns for train in trains)
+        out, left = self._leave(leaving, state[_LEFT], self._schemas(setup, schemas[0]), positions)
+        new |= {f"{_OWN}{name}": frame for name, frame in own.items()}
+        new[_LEFT] = left if together.value is None else _promised(left, together.value)
+        return Step(out, together, new)
+
+    def _leave(
+        self,
+        leaving: list[Leaving],
+        left: pl.DataFrame,
+        schemas: Mapping[str, Schema],
+        positions: bool,
+    ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+        """The trains that leave, held to their fields and their order, and what has left so far.
+
+        Tuples are numbered as they leave: that is their position, whatever the cuts are.
+        """
+        trains, rows = {}, []
+        for port, number, last in left.iter_rows():
+            schema = schemas[port]
+            frames = [self._columns(part, port, schema) for part in leaving]
+            train = pl.concat([schema.empty(), *frames])
+            order = train[schema.ts]
+            rest = (
+                order if last is None else pl.concat([left["last"][:0], pl.Series([last]), order])
+            )
+            if order.null_count() or not rest.is_sorted():
+                raise BoxcarsError(
+                    f"{self.operator} gave tuples out of order: '{schema.ts}' must never be less "
+                    "than before, nor than the time that has passed."
+                )
+            if positions:
+                place = pl.int_range(number, number + train.height, dtype=pl.Int64, eager=True)
+                train = train.with_columns(place.alias(POSITION))
+            trains[port] = train
+            rows.append((port, number + train.height, order[-1] if train.height else last))
+        return trains, pl.DataFrame(rows, schema=left.schema, orient="row")
+
+    def _columns(self, leaving: Any, port: str, schema: Schema) -> pl.DataFrame:
+        """The columns of what leaves an output, of the declared types."""
+        frame = leaving.get(port) if isinstance(leaving, Mapping) else leaving
+        if isinstance(leaving, Mapping) and not leaving.keys() <= set(self.ports):
+            wrong = next(name for name in leaving if name not in self.ports)
+            raise BoxcarsError(f"{self.operator} has no output '{wrong}'.")
+        if frame is None:
+            return schema.empty()
+        got = getattr(frame, "schema", None)
+        if got is None or any(got.get(name) != dtype for name, dtype in schema.dtypes.items()):
+            raise BoxcarsError(
+                f"{self.operator} gave {dict(got) if got else type(frame).__name__}, "
+                f"but its fields are {schema.dtypes}."
+            )
+        selected: pl.DataFrame = frame.select(list(schema.fields))
+        return selected
+
+
+def _promised(left: pl.DataFrame, value: Any) -> pl.DataFrame:
+    """Nothing may leave any more before the frontier."""
+    promise = pl.lit(value).cast(left.schema["last"])
+    return left.with_columns(pl.max_horizontal("last", promise).alias("last"))
+
+
+def _merged(schemas: tuple[Schema, ...]) -> Schema:
+    """The fields of all inputs together."""
+    return schemas[0].with_fields({n: t for schema in schemas for n, t in schema.fields.items()})
+
+
+def _merge(trains: list[pl.DataFrame], ts: str) -> pl.DataFrame:
+    """One train of all inputs, in order; at equal order values the first input comes first."""
+    if len(trains) == 1:
+        return trains[0]
+    marked = [t.with_columns(pl.lit(i, pl.Int64).alias(INPUT)) for i, t in enumerate(trains)]
+    return pl.concat(marked, how="diagonal").sort(ts, maintain_order=True)
+
+
+def _operator_class(found: Any) -> type[Operator]:
+    if not (isinstance(found, type) and issubclass(found, Operator)):
+        raise Wrong(f"expected a class that is a bx.Operator or a bx.PerKey, got {found!r}.")
+    return found
+
+
+def _read_arguments(
+    found: type[Operator], given: Mapping[str, Any], problems: list[Problem]
+) -> dict[str, Any]:
+    """The arguments of the constructor, read by their types; what is wrong is noted."""
+    wanted = inspect.signature(found).parameters
+    hints = _hints(found)
+    open_ = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
+    for name in given:
+        if name not in wanted and not open_:
+            hint = nearest(name, wanted)
+            problems.append(Problem(f"{found.__name__} has no '{name}'.{hint}", ("with", name)))
+    for name, parameter in wanted.items():
+        plain = parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        if plain and parameter.default is parameter.empty and given.get(name) in (None, ""):
+            problems.append(Problem(f"{found.__name__} needs '{name}'.", ("with",)))
+    read = {}
+    for name, value in given.items():
+        if codec.is_placeholder(value) and hints.get(name) is not str:
+            sentence = "there is no superbox around it with that parameter."
+            problems.append(Problem(sentence, ("with", name)))
+        read[name] = codec.from_plain(hints.get(name, Any), value, ("with", name), problems)
+    return read
+
+
+def _hints(found: type[Operator]) -> dict[str, Any]:
+    try:
+        return get_type_hints(found.__init__)
+    except (NameError, TypeError, AttributeError):
+        return {}

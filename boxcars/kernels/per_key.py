@@ -1,0 +1,274 @@
+"""Operators that take tuples one by one, with a state for each key."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+
+from boxcars.kernels.kernel import Frontier, Order, State
+from boxcars.kernels.operator import INPUT, Leaving, Operator, called
+from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.model.schema import Schema
+from boxcars.model.types import Type
+
+Row = dict[str, Any]
+Rows = Iterable[Row] | None
+Key = tuple[Any, ...]
+
+_KEYS, _NEXT = "keys", "next"
+_NUMBER, _DUE, _HERE = "__number", "__due", "__here"
+_NAN = float("nan")
+
+
+class PerKey(Operator):
+    """An operator of your own that takes tuples one by one, with a state for each key.
+
+    ``keeps`` has the fields of the state and their types; each is None for a key that is new. A key
+    whose fields are all None again is forgotten. Rows that leave need not have the fields of ``by``
+    and the order attribute: these are filled in.
+
+    >>> class Changes(PerKey):
+    ...     keeps = {"price": "float"}
+    ...
+    ...     def on_tuple(self, state, row):
+    ...         before, state["price"] = state["price"], row["price"]
+    ...         return [row] if before != row["price"] else []
+    """
+
+    keeps: ClassVar[Mapping[str, str | Type | pl.DataType]] = {}
+
+    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        """Not called: tuples come one by one."""
+        raise NotImplementedError
+
+    def on_tuple(self, state: Row, row: Row) -> Rows:
+        """Take in a tuple, change the state of its key in place, give the rows that leave."""
+        raise NotImplementedError
+
+    def due(self, state: Row) -> Order | None:
+        """When :meth:`on_time` is to be called for this key; asked after each call."""
+        return None
+
+    def on_time(self, state: Row, frontier: Frontier) -> Rows:
+        """The time that was due has come; or, where ``frontier.final``, the end of the input."""
+        return None
+
+
+@dataclass
+class _Entry:
+    """What is known of a key: its number, counted as keys come, its state and when it is due."""
+
+    number: int
+    state: Row
+    due: Any = None
+
+
+@dataclass(frozen=True)
+class TupleDriver:
+    """Drives an operator that takes tuples: what is due goes before tuples of that moment."""
+
+    name: str
+    operator: PerKey
+    fields: Mapping[str, Type]
+    by: Sequence[str]
+    schema: Schema
+
+    def start(self) -> State:
+        """No keys."""
+        for name in self.operator.keeps:
+            if name in self.by:
+                raise Wrong(f"{self.name} keeps '{name}', which is in by.")
+        return {_KEYS: pl.DataFrame(schema=self._dtypes()), _NEXT: _counter(0, ended=False)}
+
+    def advance(
+        self, state: State, train: pl.DataFrame, frontier: Frontier
+    ) -> tuple[list[Leaving], State]:
+        """Go through the tuples, then let time pass up to the frontier."""
+        entries, rest = self._load(state[_KEYS], train, frontier)
+        number, ended = state[_NEXT].row(0)
+        turn = _Turn(self, entries, number)
+        for row in train.iter_rows(named=True):
+            turn.wake(row[self.schema.ts])
+            turn.take(row)
+        if frontier.value is not None:
+            turn.wake(frontier.value)
+        if frontier.final and not ended:
+            turn.end(frontier)
+        kept = pl.concat([rest, self._frame(turn.entries)])
+        next_ = _counter(turn.next, ended or frontier.final)
+        return [self._train(turn.rows)], {_KEYS: kept, _NEXT: next_}
+
+    def _dtypes(self) -> dict[str, pl.DataType]:
+        order = self.schema[self.schema.ts].dtype
+        keeps = {name: self._dtype(name, given) for name, given in self.operator.keeps.items()}
+        own = {_NUMBER: pl.Int64(), _DUE: order}
+        return {name: self.schema[name].dtype for name in self.by} | keeps | own
+
+    def _dtype(self, name: str, given: Any) -> pl.DataType:
+        if isinstance(given, pl.DataType):
+            return given
+        try:
+            return Type(given).dtype
+        except ValueError:
+            hint = nearest(str(given), [type_.value for type_ in Type if type_ is not Type.UNKNOWN])
+            raise Wrong(f"{self.name} keeps '{name}' as '{given}'.{hint}") from None
+
+    def _load(
+        self, keys: pl.DataFrame, train: pl.DataFrame, frontier: Frontier
+    ) -> tuple[dict[Key, _Entry], pl.DataFrame]:
+        """The keys that something may happen to, and the rest as it is."""
+        needed = pl.lit(frontier.final or not self.by)
+        for now in (train[self.schema.ts].max(), frontier.value):
+            if now is not None:
+                needed |= (pl.col(_DUE) <= now).fill_null(value=False)
+        if self.by:
+            here = train.select(*self.by).unique().with_columns(pl.lit(True).alias(_HERE))
+            keys = keys.join(here, on=list(self.by), how="left", nulls_equal=True)
+            needed |= pl.col(_HERE).fill_null(value=False)
+        chosen = keys.with_columns(needed.alias(_HERE))[_HERE]
+        keys = keys.select(list(self._dtypes()))
+        rows = keys.filter(chosen).iter_rows(named=True)
+        entries = {
+            self.key_of(row): _Entry(
+                row[_NUMBER], {name: row[name] for name in self.operator.keeps}, row[_DUE]
+            )
+            for row in rows
+        }
+        return entries, keys.filter(~chosen)
+
+    def key_of(self, row: Row) -> Key:
+        """The key of a tuple; what is not a number is one key."""
+        return tuple(_NAN if row[name] != row[name] else row[name] for name in self.by)
+
+    def _frame(self, entries: Mapping[Key, _Entry]) -> pl.DataFrame:
+        """The state of the keys as a frame."""
+        values = [
+            (
+                *key,
+                *(entry.state.get(name) for name in self.operator.keeps),
+                entry.number,
+                entry.due,
+            )
+            for key, entry in entries.items()
+        ]
+        columns = zip(*values, strict=True) if values else ([] for _ in self._dtypes())
+        return pl.DataFrame(
+            [
+                self._column(f"{self.name} keeps", name, dtype, list(column))
+                for (name, dtype), column in zip(self._dtypes().items(), columns, strict=True)
+            ]
+        )
+
+    def _train(self, rows: Sequence[Row]) -> pl.DataFrame:
+        """The rows that leave as a train."""
+        return pl.DataFrame(
+            [
+                self._column(f"{self.name} gave", name, type_.dtype, [row[name] for row in rows])
+                for name, type_ in self.fields.items()
+            ]
+        )
+
+    @staticmethod
+    def _column(what: str, name: str, dtype: pl.DataType, values: list[Any]) -> pl.Series:
+        try:
+            return pl.Series(name, values, dtype=dtype, strict=True)
+        except (TypeError, OverflowError, pl.exceptions.PolarsError):
+            wrong = next((v for v in values if not _fits(v, dtype)), values)
+            raise BoxcarsError(f"{what} {wrong!r} as '{name}', which is not {dtype}.") from None
+
+
+class _Turn:
+    """One pass over a train: the keys it touches, the rows that leave, who is due when."""
+
+    def __init__(self, driver: TupleDriver, entries: dict[Key, _Entry], number: int) -> None:
+        self.driver, self.operator = driver, driver.operator
+        self.entries, self.next = entries, number
+        self.rows: list[Row] = []
+        self.known = {*driver.fields, *driver.schema.fields, INPUT}
+        self.wakes = [(e.due, e.number, key) for key, e in entries.items() if e.due is not None]
+        heapq.heapify(self.wakes)
+
+    def take(self, row: Row) -> None:
+        """Hand over a tuple."""
+        key, now = self.driver.key_of(row), row[self.driver.schema.ts]
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = _Entry(self.next, dict.fromkeys(self.operator.keeps))
+            self.next += 1
+            self.entries[key] = entry
+        self._call("on_tuple", self.operator.on_tuple, key, entry, now, row)
+
+    def wake(self, now: Any) -> None:
+        """Call whose time has come."""
+        while self.wakes and self.wakes[0][0] <= now:
+            due, number, key = heapq.heappop(self.wakes)
+            entry = self.entries.get(key)
+            if entry is not None and (entry.number, entry.due) == (number, due):
+                self._call("on_time", self.operator.on_time, key, entry, due, Frontier(due))
+
+    def end(self, frontier: Frontier) -> None:
+        """Tell every key that nothing more will come."""
+        for key, entry in sorted(self.entries.items(), key=lambda item: item[1].number):
+            self._call("on_time", self.operator.on_time, key, entry, frontier.value, frontier)
+
+    def _call(
+        self, method: str, call: Any, key: Key, entry: _Entry, now: Any, argument: Any
+    ) -> None:
+        """Call the operator for a key, and see what it gave and what it keeps."""
+        place = f"{self.driver.name}.{method}"
+        state = entry.state
+        found = called(place, _listed, call, state, argument)
+        if found:
+            filled = {**dict(zip(self.driver.by, key, strict=True)), self.driver.schema.ts: now}
+            self.rows += [self._row(place, row, filled) for row in found]
+        if all(value is None for value in state.values()):
+            del self.entries[key]
+            return
+        if extra := state.keys() - self.operator.keeps.keys():
+            raise BoxcarsError(f"{place} keeps '{min(extra)}', which is not in keeps.")
+        due = called(f"{self.driver.name}.due", self.operator.due, state)
+        if due == entry.due and method == "on_tuple":
+            return
+        if due is not None and due <= now and not getattr(argument, "final", False):
+            raise BoxcarsError(
+                f"{place} left a state that is due at {due}, but it is {now} already."
+            )
+        entry.due = due
+        if due is not None:
+            heapq.heappush(self.wakes, (due, entry.number, key))
+
+    def _row(self, place: str, row: Any, filled: Row) -> Row:
+        """A row with all fields of the output and no others."""
+        if not isinstance(row, Mapping):
+            raise BoxcarsError(f"{place} gave {row!r}, expected rows such as {{name: value}}.")
+        whole = {**filled, **row}
+        if not self.driver.fields.keys() <= whole.keys():
+            missing = next(name for name in self.driver.fields if name not in whole)
+            raise BoxcarsError(f"{place} gave a row without '{missing}'.")
+        if not row.keys() <= self.known:
+            extra = next(name for name in row if name not in self.known)
+            hint = nearest(str(extra), self.driver.fields)
+            raise BoxcarsError(f"{place} gave the unknown field '{extra}'.{hint}")
+        return whole
+
+
+def _listed(call: Any, state: Row, argument: Any) -> Any:
+    found = call(state, argument)
+    return found if found is None else list(found)
+
+
+def _counter(number: int, ended: bool) -> pl.DataFrame:
+    """The number of the next key, and whether the end has come."""
+    return pl.DataFrame({"number": [number], "ended": [ended]})
+
+
+def _fits(value: Any, dtype: pl.DataType) -> bool:
+    try:
+        pl.Series([value], dtype=dtype, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        return False
+    return True
