@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from boxcars.kernels.folds import (
+    LEAST,
+    MOST,
+    SUM,
     distinct_counts,
-    fold_max,
-    fold_min,
-    fold_sum,
+    fold,
     fold_variance,
     quantiles,
 )
@@ -34,7 +36,7 @@ class Windows:
     blocks: Ints
     timed_out: NDArray[np.bool_] | None = None
 
-    @property
+    @cached_property
     def counts(self) -> Ints:
         """How many tuples each window holds."""
         return (self.slices.hi - self.slices.lo).astype(np.int64)
@@ -87,7 +89,7 @@ def _valid_counts(windows: Windows, column: pl.Series) -> Ints:
     if column.null_count() == 0:
         return windows.counts
     valid = column.is_not_null().to_numpy().astype(np.int64)
-    return fold_sum(valid, windows.blocks, windows.slices)
+    return fold(SUM, valid, windows.blocks, windows.slices)
 
 
 def _count(windows: Windows, columns: Columns) -> pl.Series:
@@ -102,7 +104,7 @@ def _nulled(values: pl.Series, counts: Ints) -> pl.Series:
 
 
 def _sums(windows: Windows, column: pl.Series) -> NDArray[np.float64] | Ints:
-    return fold_sum(column.fill_null(0).to_numpy(), windows.blocks, windows.slices)
+    return fold(SUM, column.fill_null(0).to_numpy(), windows.blocks, windows.slices)
 
 
 def _sum(windows: Windows, columns: Columns) -> pl.Series:
@@ -129,7 +131,7 @@ def _delta(windows: Windows, columns: Columns) -> pl.Series:
 
 
 def _extreme(greatest: bool) -> Callable[[Windows, Columns], pl.Series]:
-    fold = fold_max if greatest else fold_min
+    how = MOST if greatest else LEAST
 
     def compute(windows: Windows, columns: Columns) -> pl.Series:
         column = columns[0]
@@ -137,7 +139,7 @@ def _extreme(greatest: bool) -> Callable[[Windows, Columns], pl.Series]:
         numbers, back = ordered_numbers(column)
         limits = (-np.inf, np.inf) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
         values = numbers.fill_null(limits[0] if greatest else limits[1]).to_numpy()
-        return _nulled(back(fold(values, windows.blocks, windows.slices)), counts)
+        return _nulled(back(fold(how, values, windows.blocks, windows.slices)), counts)
 
     return compute
 

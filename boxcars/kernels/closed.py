@@ -29,6 +29,11 @@ class Grouping:
     by: Sequence[str]
     ts: str
 
+    @property
+    def beside(self) -> list[str]:
+        """The group-by fields that are nothing else: no use behind the numbering of keys."""
+        return [name for name in self.by if name != self.ts]
+
 
 @dataclass(frozen=True)
 class Reminder:

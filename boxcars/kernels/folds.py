@@ -18,84 +18,58 @@ Numbers = NDArray[Any]
 Truths = NDArray[np.bool_]
 
 
-@njit(cache=True)
-def add(a: Any, b: Any) -> Any:
-    """Their sum."""
-    return a + b
+SUM, LEAST, MOST = range(3)
+"""Ways to combine two values. A number and not a function: numba would compile a loop over a
+function that is handed to it again in every process."""
 
 
 @njit(cache=True)
-def lesser(a: Any, b: Any) -> Any:
-    """The lesser one."""
-    return a if a < b else b
-
-
-@njit(cache=True)
-def greater(a: Any, b: Any) -> Any:
-    """The greater one."""
+def combine(how: int, a: Any, b: Any) -> Any:
+    """The sum of two values, or the lesser or the greater one."""
+    if how == SUM:
+        return a + b
+    if how == LEAST:
+        return a if a < b else b
     return a if a > b else b
 
 
-def _make_direct(combine: Any) -> Any:
-    """The fold of some values, one after the other."""
-
-    @njit(cache=True)
-    def direct(values: Numbers) -> Any:
-        folded = values[0]
-        for value in values[1:]:
-            folded = combine(folded, value)
-        return folded
-
-    return direct
-
-
-def _make_fold(combine: Any) -> Any:
-    """The fold of a function of two values that does not mind how they are bracketed."""
-    direct = _make_direct(combine)
-
-    @njit(cache=True)
-    def fold(values: Numbers, blocks: Ints, lo: Places, hi: Places, parts: Flags) -> Numbers:
-        n = len(values)
-        heads, tails = values.copy(), values.copy()
-        for i in range(1, n):
-            if blocks[i] == blocks[i - 1]:
-                heads[i] = combine(heads[i - 1], values[i])
-        for i in range(n - 2, -1, -1):
-            if blocks[i] == blocks[i + 1]:
-                tails[i] = combine(values[i], tails[i + 1])
-        out = np.empty(len(lo), values.dtype)
-        for row in range(len(lo)):
-            if parts[row] == TAIL:
-                out[row] = tails[lo[row]]
-            elif parts[row] == HEAD:
-                out[row] = heads[hi[row] - 1]
-            elif parts[row] == DIRECT:
-                out[row] = direct(values[lo[row] : hi[row]])
-            else:
-                out[row] = combine(tails[lo[row]], heads[hi[row] - 1])
-        return out
-
-    return fold
+@njit(cache=True)
+def _fold(how: int, values: Numbers, blocks: Ints, lo: Places, hi: Places, parts: Flags) -> Numbers:
+    """The combination of all values of each window."""
+    heads, tails = values.copy(), values.copy()
+    for i in range(1, len(values)):
+        if blocks[i] == blocks[i - 1]:
+            heads[i] = combine(how, heads[i - 1], values[i])
+    for i in range(len(values) - 2, -1, -1):
+        if blocks[i] == blocks[i + 1]:
+            tails[i] = combine(how, values[i], tails[i + 1])
+    out = np.empty(len(lo), values.dtype)
+    for row in range(len(lo)):
+        tail, head, part = tails[lo[row]], heads[hi[row] - 1], parts[row]
+        if part == DIRECT:
+            out[row] = values[lo[row]]
+            for i in range(lo[row] + 1, hi[row]):
+                out[row] = combine(how, out[row], values[i])
+        else:
+            # All three are at hand: to choose one is faster than to guess a branch.
+            both = combine(how, tail, head)
+            out[row] = tail if part == TAIL else (head if part == HEAD else both)
+    return out
 
 
-_fold_sum = _make_fold(add)
-_fold_min = _make_fold(lesser)
-_fold_max = _make_fold(greater)
+def fold(how: int, values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
+    """The sum, the least or the greatest value of each window."""
+    return np.asarray(_fold(how, values, blocks, slices.lo, slices.hi, slices.parts))
 
 
-def fold_sum(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
-    """The sum of each window."""
-    return np.asarray(_fold_sum(values, blocks, slices.lo, slices.hi, slices.parts))
-
-
-def fold_min(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
-    """The least value of each window."""
-    return np.asarray(_fold_min(values, blocks, slices.lo, slices.hi, slices.parts))
-
-
-def fold_max(values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
-    """The greatest value of each window."""
-    return np.asarray(_fold_max(values, blocks, slices.lo, slices.hi, slices.parts))
+@njit(cache=True)
+def scan(how: int, values: Numbers, starts: Ints) -> Numbers:
+    """The combination of each value with all before it in its group."""
+    out = values.copy()
+    for group in range(len(starts) - 1):
+        for i in range(starts[group] + 1, starts[group + 1]):
+            out[i] = combine(how, out[i - 1], values[i])
+    return out
 
 
 @njit(cache=True)

@@ -71,32 +71,35 @@ def _encode_by_join(columns: pl.DataFrame, table: pl.DataFrame) -> Keys:
 @njit(cache=True)
 def factorize(hashes: Hashes) -> tuple[Ints, Ints]:
     """Number the hashes in the order of their first appearance; and where that was."""
-    slots = np.full(_FIRST_TABLE, -1, np.int64)
+    slots = np.zeros((_FIRST_TABLE, 2), np.uint64)
     codes = np.empty(len(hashes), np.int64)
     firsts = np.empty(max(len(hashes), 1), np.int64)
     known = 0
     for i in range(len(hashes)):
         if 2 * known >= len(slots):
-            slots = _grow(slots, hashes, firsts, known)
+            slots = _grow(slots)
         slot = np.int64(hashes[i] & np.uint64(len(slots) - 1))
-        while slots[slot] >= 0 and hashes[firsts[slots[slot]]] != hashes[i]:
+        while slots[slot, 1] != 0 and slots[slot, 0] != hashes[i]:
             slot = (slot + 1) & (len(slots) - 1)
-        if slots[slot] < 0:
-            slots[slot] = known
+        if slots[slot, 1] == 0:
             firsts[known] = i
             known += 1
-        codes[i] = slots[slot]
+            slots[slot, 0], slots[slot, 1] = hashes[i], known
+        codes[i] = np.int64(slots[slot, 1]) - 1
     return codes, firsts[:known].copy()
 
 
 @njit(cache=True)
-def _grow(slots: Ints, hashes: Hashes, firsts: Ints, known: int) -> Ints:
-    larger = np.full(4 * len(slots), -1, np.int64)
-    for code in range(known):
-        slot = np.int64(hashes[firsts[code]] & np.uint64(len(larger) - 1))
-        while larger[slot] >= 0:
+def _grow(slots: Hashes) -> Hashes:
+    """A larger table; a slot has a hash and, beside it, its number from 1 on (0: free)."""
+    larger = np.zeros((4 * len(slots), 2), np.uint64)
+    for old in range(len(slots)):
+        if slots[old, 1] == 0:
+            continue
+        slot = np.int64(slots[old, 0] & np.uint64(len(larger) - 1))
+        while larger[slot, 1] != 0:
             slot = (slot + 1) & (len(larger) - 1)
-        larger[slot] = code
+        larger[slot, 0], larger[slot, 1] = slots[old, 0], slots[old, 1]
     return larger
 
 

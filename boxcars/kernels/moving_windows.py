@@ -45,7 +45,7 @@ class MovingWindows:
             tuples = tuples[places]
         keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = tuples[order]
+        ordered = tuples.drop(group.beside)[order]
         column = ordered[VALUE if self.by_value else group.ts]
         values = column.to_physical().to_numpy()
         fresh, size = places[order] >= held, values.dtype.type(self.size)

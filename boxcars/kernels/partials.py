@@ -16,7 +16,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.folds import add, greater, lesser, merge
+from boxcars.kernels.folds import LEAST, MOST, SUM, merge, scan
 from boxcars.kernels.keys import ordered_numbers
 
 Ints = NDArray[np.int64]
@@ -37,27 +37,8 @@ class Partial:
     finish: Callable[[Columns], pl.Series]
 
 
-def make_scan(combine: Any) -> Callable[[Numbers, Ints], Numbers]:
-    """The running combination within each group, of a function of two numbers."""
-
-    @njit(cache=True)
-    def scan(values: Numbers, starts: Ints) -> Numbers:
-        out = values.copy()
-        for group in range(len(starts) - 1):
-            for i in range(starts[group] + 1, starts[group + 1]):
-                out[i] = combine(out[i - 1], values[i])
-        return out
-
-    return scan
-
-
-_scan_sum = make_scan(add)
-_scan_min = make_scan(lesser)
-_scan_max = make_scan(greater)
-
-
 def _running_sums(columns: Columns, starts: Ints) -> Columns:
-    return [pl.Series(_scan_sum(column.to_numpy(), starts)) for column in columns]
+    return [pl.Series(scan(SUM, column.to_numpy(), starts)) for column in columns]
 
 
 def _valid(column: pl.Series) -> pl.Series:
@@ -110,15 +91,15 @@ def _scan_ends(columns: Columns, starts: Ints) -> Columns:
 
 
 def _scan_extreme(greatest: bool) -> Callable[[Columns, Ints], Columns]:
-    scan = _scan_max if greatest else _scan_min
+    how = MOST if greatest else LEAST
 
     def run(columns: Columns, starts: Ints) -> Columns:
         column = columns[0]
         numbers, back = ordered_numbers(column)
         limits = (-np.inf, np.inf) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
         values = numbers.fill_null(limits[0] if greatest else limits[1]).to_numpy()
-        some = pl.Series(_scan_sum(_valid(column).to_numpy(), starts)) > 0
-        found = back(scan(values, starts)).cast(column.dtype)
+        some = pl.Series(scan(SUM, _valid(column).to_numpy(), starts)) > 0
+        found = back(scan(how, values, starts)).cast(column.dtype)
         return [pl.select(pl.when(some).then(found)).to_series()]
 
     return run

@@ -46,26 +46,48 @@ class Slices:
         return Slices(self.key[order], self.lo[order], self.hi[order], self.parts[order])
 
 
+@dataclass(frozen=True)
+class Panes:
+    """What the loops need to know of tuples: their blocks, and the windows that they lie in.
+
+    Found for all tuples at once: a division in a loop takes longer than all the rest of it.
+    """
+
+    block: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, pane: Ints, size: int, advance: int) -> Panes:
+        """From the panes of the tuples."""
+        if advance == 1:
+            return cls(pane // size, pane - (size - 1), pane)
+        return cls(pane // size, (pane - size) // advance + 1, pane // advance)
+
+
 def closed_slices(
-    pane: Ints, starts: Ints, size: int, advance: int, first: int, end: int
+    panes: Panes, starts: Ints, size: int, advance: int, first: int, end: int
 ) -> tuple[Slices, Ints]:
     """The windows from ``first`` up to ``end`` that hold a tuple, by window and then by key.
 
     Also gives how many there are of each window.
     """
-    counts = _count_closed(pane, starts, size, advance, first, end)
-    return Slices(*_fill_closed(pane, starts, size, advance, first, counts)), counts
+    counts = _count_closed(panes.first, panes.last, starts, first, end)
+    begins = np.arange(first, end) * advance // size
+    return Slices(
+        *_fill_closed(panes.block, panes.first, panes.last, starts, first, counts, begins)
+    ), counts
 
 
 @njit(cache=True)
-def _count_closed(pane: Ints, starts: Ints, size: int, advance: int, first: int, end: int) -> Ints:
+def _count_closed(firsts: Ints, lasts: Ints, starts: Ints, first: int, end: int) -> Ints:
     counts = np.zeros(max(end - first, 0), np.int64)
     for code in range(len(starts) - 1):
         stop = starts[code + 1]
         done = first
         for i in range(starts[code], stop):
-            k = max(done, (pane[i] - size) // advance + 1)
-            last = min(end - 1, pane[i] // advance)
+            k = max(done, firsts[i])
+            last = min(end - 1, lasts[i])
             while k <= last:
                 counts[k - first] += 1
                 k += 1
@@ -75,9 +97,12 @@ def _count_closed(pane: Ints, starts: Ints, size: int, advance: int, first: int,
 
 @njit(cache=True)
 def _fill_closed(
-    pane: Ints, starts: Ints, size: int, advance: int, first: int, counts: Ints
+    block: Ints, firsts: Ints, lasts: Ints, starts: Ints, first: int, counts: Ints, begins: Ints
 ) -> tuple[Places, Places, Places, Flags]:
-    """For each key move both ends of the window forward, and write where its window has room."""
+    """For each key move both ends of the window forward, and write where its window has room.
+
+    ``begins`` has the block in which each window starts.
+    """
     place = np.zeros(len(counts) + 1, np.int64)
     for k in range(len(counts)):
         place[k + 1] = place[k] + counts[k]
@@ -89,19 +114,20 @@ def _fill_closed(
         stop = starts[code + 1]
         lo = hi = starts[code]
         k = first
-        while lo < stop and k < end:
-            k = max(k, (pane[lo] - size) // advance + 1)
-            begin = k * advance
-            while lo < stop and pane[lo] < begin:
+        while lo < stop:
+            k = max(k, firsts[lo])
+            while lo < stop and lasts[lo] < k:
                 lo += 1
+            if k >= end:
+                break
             hi = max(hi, lo)
-            while hi < stop and pane[hi] < begin + size:
+            while hi < stop and firsts[hi] <= k:
                 hi += 1
-            if lo < hi and k < end:
+            if lo < hi:
                 row = place[k - first]
-                place[k - first] += 1
+                place[k - first] = row + 1
                 key[row], low[row], high[row] = code, lo, hi
-                parts[row] = parts_of(pane[lo] // size, pane[hi - 1] // size, begin // size)
+                parts[row] = parts_of(block[lo], block[hi - 1], begins[k - first])
                 k += 1
     return key, low, high, parts
 
@@ -115,13 +141,13 @@ def parts_of(block_of_first: int, block_of_last: int, block_of_start: int) -> in
 
 
 @njit(cache=True)
-def block_ids(pane: Ints, starts: Ints, size: int) -> Ints:
+def block_ids(block: Ints, starts: Ints) -> Ints:
     """A number for each tuple that is the same for all tuples of its key and block."""
-    ids = np.empty(len(pane), np.int64)
+    ids = np.empty(len(block), np.int64)
     number = 0
     for code in range(len(starts) - 1):
         for i in range(starts[code], starts[code + 1]):
-            if i > starts[code] and pane[i] // size != pane[i - 1] // size:
+            if i > starts[code] and block[i] != block[i - 1]:
                 number += 1
             ids[i] = number
         number += 1

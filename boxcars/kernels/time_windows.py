@@ -12,7 +12,7 @@ from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Grouping
 from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys, group_order
-from boxcars.kernels.slices import Ints, block_ids, closed_slices
+from boxcars.kernels.slices import Ints, Panes, block_ids, closed_slices
 
 _TUPLES, _NEXT = "tuples", "next"
 
@@ -41,15 +41,15 @@ class TimeWindows:
         ripe = _before(pane, (end - 1) * axis.advance + axis.size) if end > first else 0
         keys = encode_keys(tuples[:ripe], group.by)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = pane[order]
-        slices, counts = closed_slices(ordered, starts, axis.size, axis.advance, first, end)
+        panes = Panes.of(pane[order], axis.size, axis.advance)
+        slices, counts = closed_slices(panes, starts, axis.size, axis.advance, first, end)
         begins = axis.values(np.arange(first, end) * axis.advance)
         return Closed(
-            tuples=tuples[:ripe][order],
-            windows=Windows(slices, block_ids(ordered, starts, axis.size)),
+            tuples=tuples[:ripe].drop(group.beside)[order],
+            windows=Windows(slices, block_ids(panes.block, starts)),
             keys=keys.table,
             key=slices.key,
-            ts=begins.gather(np.repeat(np.arange(len(counts)), counts)),
+            ts=pl.Series(np.repeat(begins.to_physical().to_numpy(), counts)).cast(begins.dtype),
             frontier=Frontier(axis.value(end * axis.advance), frontier.final),
             state={
                 _TUPLES: tuples[_before(pane, end * axis.advance) :],

@@ -56,7 +56,7 @@ class TupleWindows:
         tuples = appended(state[_TUPLES], fresh)
         keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = tuples[order]
+        ordered = tuples.drop(group.beside)[order]
         dtype = ordered.schema[group.ts]
         times = ordered[group.ts].to_physical().to_numpy()
         index = ordered[_INDEX].to_numpy().copy()
@@ -73,15 +73,18 @@ class TupleWindows:
         last = slices.hi - 1
         close_times = times[last] + np.where(by == TIMED_OUT, timeout, times.dtype.type(0))
         close_times[by == FLUSHED] = passed[1]
-        place = np.where(by == OPEN, order[last], owner[slices.key])
-        rank = np.lexsort((place, _PRIORITY[by], close_times))
+        if by.any():
+            place = np.where(by == OPEN, order[last], owner[slices.key])
+            rank = np.lexsort((place, _PRIORITY[by], close_times))
+        else:
+            rank = _by_place(order[last], len(order))
         slices = slices.take(rank)
         keep = order[_still_needed(index, sessions, how, needed, self.advance > self.size)]
         numbers = np.empty_like(index)
         numbers[order] = index
         return Closed(
             tuples=ordered,
-            windows=Windows(slices, block_ids(index, sessions, self.size), by[rank] == TIMED_OUT),
+            windows=Windows(slices, block_ids(index // self.size, sessions), by[rank] == TIMED_OUT),
             keys=keys.table,
             key=owner[slices.key].astype(np.uint32),
             ts=pl.Series(close_times[rank]).cast(dtype),
@@ -100,6 +103,21 @@ class TupleWindows:
         waits = np.flatnonzero((how == OPEN) & (order[last] >= held))
         due = times[last[waits]] + times.dtype.type(self.timeout)
         return Reminder(owner[waits], _moment_after(due) if self.drop else due)
+
+
+@njit(cache=True)
+def _by_place(places: Places, room: int) -> Ints:
+    """The order of places that all differ: what a sort would give, in one pass."""
+    row_at = np.full(room, -1, np.int64)
+    for row in range(len(places)):
+        row_at[places[row]] = row
+    order = np.empty(len(places), np.int64)
+    n = 0
+    for row in row_at:
+        if row >= 0:
+            order[n] = row
+            n += 1
+    return order
 
 
 def _moment_after(times: Numbers) -> Numbers:

@@ -54,7 +54,7 @@ class ValueWindows:
             tuples = tuples[places]
         keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = tuples[order]
+        ordered = tuples.drop(group.beside)[order]
         pane = axis.pane_of(ordered[VALUE])
         final = frontier.final and self.flush
         seen = places[order] < held
@@ -81,7 +81,7 @@ class ValueWindows:
         slices = Slices(key, lo, hi, parts).take(rank)
         return Closed(
             tuples=ordered,
-            windows=Windows(slices, block_ids(pane, starts, axis.size)),
+            windows=Windows(slices, block_ids(pane // axis.size, starts)),
             keys=keys.table,
             key=slices.key,
             ts=pl.Series(close_times[rank]).cast(dtype),
