@@ -166,6 +166,13 @@ def preview(
         list[str] | None,
         typer.Option(help="name=FILE for an output; - is the terminal.", metavar="NAME=FILE"),
     ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="name=FILE or name=ADDRESS of a database, for a stored table; else it is empty.",
+            metavar="NAME=WHERE",
+        ),
+    ] = None,
     trains: Annotated[int, typer.Option(help="Cut the input into that many trains.")] = 1,
     dead: Annotated[Path | None, typer.Option(help="Write dead letters to this file.")] = None,
     stats: Annotated[bool, typer.Option(help="Show what each box did.")] = False,
@@ -173,6 +180,7 @@ def preview(
     """Run a network in this process, without Spark and Java, over files."""
     net = bx.load(network)
     sources, sinks = _pairs(source, "--source"), _pairs(sink, "--sink")
+    tables = _pairs(table, "--table", "WHERE")
     for name, sink_file in sinks.items():
         if name not in net.outputs:
             raise Wrong(f"there is no output '{name}'.{nearest(name, net.outputs)}")
@@ -181,7 +189,7 @@ def preview(
     if dead is not None:
         target_of(dead)
     start = perf_counter()
-    result = bx.preview(net, sources, trains=trains)
+    result = bx.preview(net, sources, trains=trains, tables=tables)
     seconds = perf_counter() - start
     for name in net.outputs:
         _deliver(name, result[name], sinks.get(name, "-"))
@@ -193,12 +201,12 @@ def preview(
         typer.echo(f"{tuples:,} tuples in {seconds:.2f} s", err=True)
 
 
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in given or []:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise Wrong(f"expected {option} NAME=FILE, got '{text}'.")
+            raise Wrong(f"expected {option} NAME={value_is}, got '{name}{equals}'.")
         if name in pairs:
             raise Wrong(f"{option} names '{name}' twice.")
         pairs[name] = value

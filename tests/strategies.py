@@ -21,6 +21,7 @@ field_names = st.one_of(
 types = st.sampled_from(["str", "int", "float", "bool", "timestamp", "bytes"])
 numbers = st.one_of(st.integers(1, 1000), st.floats(0.5, 1000, width=32))
 strings = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8)
+EVERY_KIND = ("filter", "map", "union", "drop", "convert", "aggregate", "join", "use", "store")
 
 
 def quoted(field: str) -> str:
@@ -142,6 +143,20 @@ class _Drawing:
             drawn.named(self.name()), {**fields, **{f"right_{n}": t for n, t in theirs.items()}}
         )
 
+    def store(self) -> None:
+        """Tuples are kept in a table, and others are looked up there."""
+        (stream, fields), (other, more) = self.pick(), self.pick()
+        table = self.net.table(self.name(), fields={"k": "int", "v": "float"})
+        stored = stream.insert(f'INSERT INTO "{table}" VALUES (input.t % 3, input.t)')
+        self.keep(stored.named(self.name()), fields)
+        sql = f'SELECT * FROM "{table}" WHERE k = input.t'
+        found, missing, number = other.select(sql, table=table).named(self.name())
+        self.streams += [
+            (found, {"t": "int", "k": "int", "v": "float"}),
+            (missing, more),
+            (number, {"t": "int", "Count": "int"}),
+        ]
+
     def use(self) -> None:
         stream, fields = self.pick()
         superbox = f"super{len(self.net.superboxes)}"
@@ -166,7 +181,7 @@ def networks(
         fields, name = draw(schemas()), drawing.name()
         slack = draw(st.sampled_from([0, 3, 2.5]))
         drawing.streams.append((net.input(name, ts="t", fields=fields, slack=slack), fields))
-    kinds = only or ("filter", "map", "union", "drop", "convert", "aggregate", "join", "use")
+    kinds = only or EVERY_KIND
     for kind in draw(st.lists(st.sampled_from(kinds), max_size=boxes)):
         step: Callable[[], None] = getattr(drawing, kind)
         step()

@@ -254,6 +254,32 @@ class TestPreview:
         assert words in wrong(*self.source, *arguments)
         assert not Path("l.csv").exists(), "nothing is written before everything is known"
 
+    def test_stored_tables(self) -> None:
+        net = network()
+        net.table("known", fields={"who": "str", "since": "int"}, key="who")
+        sql = "SELECT since FROM known WHERE who = input.who"
+        _, new, _ = net.stream("calls").select(sql).named("look-up")
+        net.output("new", new.insert("INSERT INTO known VALUES (who, time)").named("keep"))
+        bx.save(net, "tables.yaml")
+        Path("known.csv").write_text("who,since\nann,0\n")
+        here = ["preview", "tables.yaml", "--source", "calls=calls.csv", "--sink", "new=new.csv"]
+        Path("calls.csv").write_text("time,who\n1,ann\n2,bob\n3,bob\n")
+        good(*here, "--table", "known=known.csv")
+        assert Path("new.csv").read_text() == "time,who\n2,bob\n"
+        good(*here, "--table", "known=sqlite:///known.db#people", "--trains", "2")
+        assert Path("new.csv").read_text() == "time,who\n1,ann\n2,bob\n"
+        good(*here, "--table", "known=sqlite:///known.db#people")
+        assert Path("new.csv").read_text() == "time,who\n"
+        for given, words in {
+            "known": "expected --table NAME=WHERE, got 'known'.",
+            "=postgresql://ann:hush@host/db": "expected --table NAME=WHERE, got '='.",
+            "know=known.csv": "there is no table 'know'. Did you mean 'known'?",
+            "known=mysql://ann:hush@host/db": "table 'known': expected a database such as",
+        }.items():
+            message = wrong(*here, "--table", given)
+            assert words in message
+            assert "hush" not in message
+
     def test_a_source_is_needed(self) -> None:
         assert "input 'calls' has no source" in wrong("preview", "net.yaml")
         assert "there is no such file" in wrong("preview", "net.yaml", "--source", "calls=no.csv")

@@ -13,7 +13,7 @@ from polars import selectors as cs
 
 from boxcars.expr.cast import cast
 from boxcars.expr.value import Value
-from boxcars.model.entities import Input
+from boxcars.model.entities import Input, Table
 from boxcars.model.problem import Wrong, a, nearest
 from boxcars.model.types import Type
 
@@ -60,14 +60,14 @@ def as_frame(data: Any) -> pl.DataFrame:
     return frame
 
 
-def conform(frame: pl.DataFrame, entity: Input) -> Conformed:
+def conform(frame: pl.DataFrame, entity: Input | Table) -> Conformed:
     """Cast the columns to the declared types and set apart the rows that can't be.
 
     Text is parsed where a number, truth value or timestamp is declared. A row whose text can't
     be parsed, or whose order attribute is null or not a number, is a dead letter.
     """
     if not frame.columns:
-        frame = entity.schema.empty()
+        frame = pl.DataFrame(schema={name: t.dtype for name, t in entity.fields.items()})
     reasons: list[pl.Expr] = []
     columns: list[pl.Expr] = []
     for name, type_ in entity.fields.items():
@@ -76,10 +76,12 @@ def conform(frame: pl.DataFrame, entity: Input) -> Conformed:
         column, reason = _column(frame, name, type_)
         columns.append(column)
         reasons += reason
-    reasons += _order_reasons(entity, dict(zip(entity.fields, columns, strict=True))[entity.ts])
+    if isinstance(entity, Input):
+        ts = dict(zip(entity.fields, columns, strict=True))[entity.ts]
+        reasons += _order_reasons(entity, ts)
     if all(column.meta.is_column() for column in columns) and not _any(frame, reasons):
         return Conformed(frame.select(list(entity.fields)), dead_letters([]))
-    whole = frame.with_columns(pl.coalesce(*reasons).alias(_REASON))
+    whole = frame.with_columns(pl.coalesce(pl.lit(None, pl.String), *reasons).alias(_REASON))
     good = whole.filter(pl.col(_REASON).is_null()).select(columns)
     bad = whole.filter(pl.col(_REASON).is_not_null())
     return Conformed(good, _letters(bad.select(list(entity.fields)), bad[_REASON]))

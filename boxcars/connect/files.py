@@ -15,15 +15,15 @@ from pyarrow import feather
 
 from boxcars.connect.conform import Conformed, conform
 from boxcars.convert import make_format
-from boxcars.model.entities import Input
+from boxcars.model.entities import Input, Table
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.types import Type
 
 SUFFIXES = (".parquet", ".csv", ".jsonl", ".arrow")
 
 
-def read_input(path: str | Path, entity: Input) -> Conformed:
-    """Read a file, or all files of a folder in the order of their names, for an input."""
+def read_input(path: str | Path, entity: Input | Table) -> Conformed:
+    """Read a file, or all files of a folder in the order of their names, for an input or table."""
     parts = [_read_file(part, entity) for part in list_parts(path)]
     if len(parts) == 1:
         return parts[0]
@@ -45,7 +45,7 @@ def list_parts(path: str | Path) -> list[Path]:
     return [where]
 
 
-def _read_file(path: Path, entity: Input) -> Conformed:
+def _read_file(path: Path, entity: Input | Table) -> Conformed:
     check_suffix(path)
     try:
         if path.suffix in (".csv", ".jsonl"):
@@ -61,7 +61,7 @@ def _read_file(path: Path, entity: Input) -> Conformed:
         raise Wrong(f"{path}: {wrong}") from None
 
 
-def _decode(path: Path, entity: Input) -> Conformed:
+def _decode(path: Path, entity: Input | Table) -> Conformed:
     options = {"header": True} if path.suffix == ".csv" else {}
     decoder = make_format(path.suffix[1:], entity.fields, options)
     decoded = decoder.decode(pl.Series("data", [path.read_bytes()], dtype=pl.Binary))

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 import polars as pl
 
 from boxcars.kernels.kernel import Frontier
-from boxcars.kernels.reorder import Slack
+from boxcars.kernels.reorder import GREATEST, Slack
 from boxcars.model.entities import Input
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of an input: tuples that are in order now, tuples that came late, the promise."""
+    """One turn of an input: tuples that are in order now, tuples that came late, the promise.
+
+    ``late_at`` has, for each late tuple, the greatest order value that came before it.
+    """
 
     train: pl.DataFrame
     late: pl.DataFrame
+    late_at: pl.Series
     frontier: Frontier
 
 
@@ -33,5 +37,9 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
         start, end = (len(tuples) * k // trains for k in (turn, turn + 1))
         train = tuples[start:end]
         ordered = slack.order(state, train, final=turn == trains - 1)
+        late, late_at = train.filter(ordered.late), train[entity.ts].clear()
+        if late.height:
+            seen = pl.concat([state[GREATEST][entity.ts], train[entity.ts]]).cum_max()
+            late_at = seen[-train.height :].filter(ordered.late)
         state = ordered.state
-        yield Turn(ordered.train, train.filter(ordered.late), ordered.frontier)
+        yield Turn(ordered.train, late, late_at, ordered.frontier)

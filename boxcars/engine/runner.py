@@ -7,7 +7,7 @@ notebooks use it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from time import perf_counter
@@ -18,13 +18,15 @@ import pyarrow as pa
 
 from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform
 from boxcars.connect.files import read_input
-from boxcars.engine.feed import feed
-from boxcars.engine.stages import Stage, find_stages
+from boxcars.connect.tables import Tables
+from boxcars.engine.feed import Turn, feed
+from boxcars.engine.lockstep import Lockstep
+from boxcars.engine.stages import Stage, find_stages, split_stages
 from boxcars.engine.stats import BoxStats
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import Eager, Frontier, Lazy, Stateful
+from boxcars.kernels.kernel import Eager, Frontier, Lazy, Stateful, Tabled
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc
-from boxcars.model.check import Checked
+from boxcars.model.check import Checked, shared_tables
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
@@ -39,6 +41,8 @@ class Preview(Mapping[str, pa.Table]):
     stats: Mapping[str, BoxStats]
     dead: pa.Table
     """Records that became no tuple and that no box asked for: (source, record, reason)."""
+    stored: Mapping[str, pa.Table] = field(default_factory=dict)
+    """What the stored tables in memory hold after the run, in the order of their values."""
 
     def __getitem__(self, output: str) -> pa.Table:
         return self.tables[output]
@@ -50,11 +54,21 @@ class Preview(Mapping[str, pa.Table]):
         return len(self.tables)
 
 
-def preview(net: Network, sources: Mapping[str, Any], *, trains: int = 1) -> Preview:
+def preview(
+    net: Network,
+    sources: Mapping[str, Any],
+    *,
+    trains: int = 1,
+    tables: Mapping[str, Any] | None = None,
+) -> Preview:
     """Run a network in this process over finite inputs.
 
     A source is a path, an Arrow table, a Polars or pandas frame, a dict of columns or a list of
     rows. The input is cut into ``trains``; the result does not depend on their number.
+
+    A stored table is given like a source, and is then in memory, or as the address of a database:
+    ``sqlite:///file.db`` or ``postgresql://user@host/database``, with ``#name`` if the table has
+    another name there. It is created if it is not there. A table that is not given is empty.
 
     >>> net = Network("cheap")
     >>> calls = net.input("calls", ts="time", fields={"time": "int", "price": "float"})
@@ -69,7 +83,11 @@ def preview(net: Network, sources: Mapping[str, Any], *, trains: int = 1) -> Pre
         if name not in net.inputs:
             raise Wrong(f"there is no input '{name}'.{nearest(name, net.inputs)}")
     data = {name: load_source(name, entity, sources) for name, entity in net.inputs.items()}
-    return _Run(checked, data, trains).run()
+    store = Tables(net.tables, tables or {})
+    try:
+        return _Run(checked, data, trains, store).run()
+    finally:
+        store.close()
 
 
 def load_source(name: str, entity: Input, sources: Mapping[str, Any]) -> Conformed:
@@ -88,12 +106,20 @@ def load_source(name: str, entity: Input, sources: Mapping[str, Any]) -> Conform
 class _Run:
     """One preview: frames and frontiers of the arcs in this turn, states of the boxes."""
 
-    def __init__(self, checked: Checked, data: Mapping[str, Conformed], trains: int) -> None:
+    def __init__(
+        self, checked: Checked, data: Mapping[str, Conformed], trains: int, store: Tables
+    ) -> None:
+        self.store = store
         self.net = checked.network
         self.checked = checked
         self.data = data
         self.trains = trains
-        self.stages = find_stages(checked)
+        shared = shared_tables(self.net)
+        self.lockstep = Lockstep(self.net.inputs) if shared else None
+        self.stepped, self.stages = split_stages(
+            find_stages(checked), {box for boxes in shared.values() for box in boxes}
+        )
+        self.handed_on = self._arcs_handed_on()
         self.read = self._arcs_read()
         self.frames: dict[Arc, pl.DataFrame] = {}
         self.frontiers: dict[str, Frontier] = {}
@@ -105,6 +131,13 @@ class _Run:
             name: BoxStats(name, self.net.boxes[name].box.type) for name in checked.order
         }
 
+    def _arcs_handed_on(self) -> frozenset[Arc]:
+        """What comes from the inputs and the stages that run in steps, and is read behind them."""
+        behind = {name for stage in self.stages for name in stage.names}
+        arcs = {arc for stage in self.stages for arc in stage.inputs}
+        arcs |= {output.source for output in self.net.outputs.values()}
+        return frozenset(arc for arc in arcs if arc.source not in behind)
+
     def _arcs_read(self) -> frozenset[Arc]:
         arcs = {arc for node in self.net.boxes.values() for arc in node.inputs}
         return frozenset(arcs | {output.source for output in self.net.outputs.values()})
@@ -112,19 +145,33 @@ class _Run:
     def run(self) -> Preview:
         feeds = {name: self._feed(name) for name in self.net.inputs}
         for _ in range(self.trains):
-            for name, turns in feeds.items():
-                turn = next(turns)
-                self.frames |= {Arc(name): turn.train, Arc(name, LATE): turn.late}
-                self.frontiers[name] = turn.frontier
-                self.stats[name].count(
-                    turn.train.height + turn.late.height, {MAIN: turn.train.height}
-                )
-                self.stats[name].late += turn.late.height
-            for stage in self.stages:
-                self._run_stage(stage)
-            for name, output in self.net.outputs.items():
-                self.results[name].append(self.frames[output.source])
+            self._run_turn({name: next(turns) for name, turns in feeds.items()})
+            self.store.commit()
         return self._preview()
+
+    def _run_turn(self, turns: Mapping[str, Turn]) -> None:
+        """Move what the inputs give through all boxes, the first of them perhaps in steps."""
+        handed: dict[Arc, list[pl.DataFrame]] = {}
+        for step in self.lockstep.steps(turns) if self.lockstep else [turns]:
+            self._enter(step)
+            for stage in self.stepped:
+                self._run_stage(stage)
+            for arc in self.handed_on:
+                handed.setdefault(arc, []).append(self.frames[arc])
+        if not handed:
+            return
+        self.frames |= {arc: pl.concat(frames) for arc, frames in handed.items()}
+        for stage in self.stages:
+            self._run_stage(stage)
+        for name, output in self.net.outputs.items():
+            self.results[name].append(self.frames[output.source])
+
+    def _enter(self, turns: Mapping[str, Turn]) -> None:
+        for name, turn in turns.items():
+            self.frames |= {Arc(name): turn.train, Arc(name, LATE): turn.late}
+            self.frontiers[name] = turn.frontier
+            self.stats[name].count(turn.train.height + turn.late.height, {MAIN: turn.train.height})
+            self.stats[name].late += turn.late.height
 
     def _feed(self, name: str) -> Any:
         loaded = self.data[name]
@@ -150,6 +197,8 @@ class _Run:
                 self._run_eager(stage.last, box)
             elif isinstance(box, Stateful):
                 self._run_stateful(stage.last, box)
+            elif isinstance(box, Tabled):
+                self._run_tabled(stage.last, box)
         except pl.exceptions.PolarsError as error:
             first = str(error).splitlines()[0]
             raise BoxcarsError(f"box '{stage.last}' failed: {first}") from error
@@ -219,6 +268,13 @@ class _Run:
         self.frontiers[name] = step.frontier
         self._leave(name, sum(train.height for train in trains), dict(step.trains))
 
+    def _run_tabled(self, name: str, box: Tabled) -> None:
+        arc = self.net.boxes[name].inputs[0]
+        train = self.frames[arc]
+        frames = dict(box.run(train, self.checked.schemas[arc], self.store))
+        self.frontiers[name] = self.frontiers[arc.source]
+        self._leave(name, train.height, frames)
+
     def _leave(self, name: str, entering: int, frames: dict[str, pl.DataFrame]) -> None:
         ports = self.net.boxes[name].box.ports
         self.frames |= {Arc(name, port): frame for port, frame in frames.items()}
@@ -236,7 +292,9 @@ class _Run:
             for name, frames in self.results.items()
         }
         letters = pl.DataFrame(schema={"source": pl.String(), **DEAD_LETTERS})
-        return Preview(tables, self.stats, to_arrow(pl.concat([letters, *self.dead])))
+        dead = to_arrow(pl.concat([letters, *self.dead]))
+        stored = {name: to_arrow(frame) for name, frame in self.store.contents().items()}
+        return Preview(tables, self.stats, dead, stored)
 
 
 def _table(frames: list[pl.DataFrame], schema: Schema) -> pa.Table:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from boxcars.kernels.kernel import Eager, Lazy, Stateful
+from boxcars.kernels.kernel import Eager, Lazy, Stateful, Tabled
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.box import Box
 from boxcars.model.check import Checked
@@ -50,6 +50,18 @@ def find_stages(checked: Checked) -> tuple[Stage, ...]:
     return tuple(dict.fromkeys(stages[name] for name in checked.order))
 
 
+def split_stages(
+    stages: tuple[Stage, ...], boxes: Collection[str]
+) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
+    """The stages that lead to some boxes, with theirs, and those that do not; both in order."""
+    leading: set[str] = set()
+    for stage in reversed(stages):
+        if not leading.isdisjoint(stage.names) or not set(boxes).isdisjoint(stage.names):
+            leading |= {*stage.names, *(arc.source for arc in stage.inputs)}
+    first = tuple(stage for stage in stages if not leading.isdisjoint(stage.names))
+    return first, tuple(stage for stage in stages if stage not in first)
+
+
 def _continues(box: Box) -> bool:
     return isinstance(box, Lazy) and box.ports == (MAIN,)
 
@@ -66,7 +78,7 @@ def _count_readers(checked: Checked) -> Mapping[Arc, int]:
 
 
 def _check_kernel(name: str, box: Box) -> None:
-    if not isinstance(box, Lazy | Eager | Stateful):
+    if not isinstance(box, Lazy | Eager | Stateful | Tabled):
         raise Wrong(
             f"box '{name}': this version can check and draw {a(box.type)}, but not run it yet."
         )

@@ -7,13 +7,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Protocol, Self, dataclass_transform, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Protocol,
+    Self,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+)
 
 from boxcars.model import codec
 from boxcars.model.arc import MAIN
 from boxcars.model.problem import NetworkError, Path, Problem, Wrong, a, nearest
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
 from boxcars.model.types import Type
+
+if TYPE_CHECKING:
+    from boxcars.model.entities import Table
 
 Plain = Any
 
@@ -60,10 +72,16 @@ def param(
 
 
 class Ports:
-    """The arcs that enter a box, for its type rule: their schemas, and a place for complaints."""
+    """The arcs that enter a box, for its type rule: their schemas, and a place for complaints.
 
-    def __init__(self, schemas: tuple[Schema, ...]) -> None:
+    ``tables`` are the stored tables of the network.
+    """
+
+    def __init__(
+        self, schemas: tuple[Schema, ...], tables: Mapping[str, Table] | None = None
+    ) -> None:
         self.schemas = schemas
+        self.tables = tables or {}
         self.problems: list[Problem] = []
 
     def __getitem__(self, index: int) -> Schema:
@@ -138,6 +156,8 @@ class Box(ABC):
     arity: ClassVar[tuple[int, int | None]] = (1, 1)
     """The least and the greatest number of inputs; None is any number."""
     stateful: ClassVar[bool] = False
+    writes: ClassVar[bool] = False
+    """Whether it changes the tables that it names."""
 
     def __init_subclass__(
         cls,
@@ -160,6 +180,11 @@ class Box(ABC):
     @property
     def side_ports(self) -> tuple[str, ...]:
         """Outputs for what went wrong, such as ``late`` and ``dead``; nobody has to use them."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The stored tables that it reads or writes."""
         return ()
 
     def with_outputs(self, number: int) -> Self:

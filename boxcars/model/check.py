@@ -5,9 +5,10 @@ Needs no data and no Spark. Aurora calls it ``typecheck``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
 from math import isfinite
 
 from boxcars.model.arc import LATE, Arc
@@ -27,7 +28,7 @@ class Checked:
     network: Network
     schemas: Mapping[Arc, Schema]
     order: tuple[str, ...]
-    """The boxes such that each comes behind all that it reads."""
+    """The boxes such that each comes behind all that it reads, else in their own order."""
     problems: tuple[Problem, ...]
 
     @property
@@ -86,6 +87,7 @@ class _Checker:
         self._superbox_inputs()
         self._outputs()
         self._points()
+        self._shared_tables()
         return order
 
     def _wrong(self, message: str, path: Path) -> None:
@@ -135,8 +137,10 @@ class _Checker:
     def _order(self) -> tuple[str, ...]:
         boxes = self.net.boxes
         graph = {name: {arc.source for arc in node.inputs} for name, node in boxes.items()}
+        sorter = TopologicalSorter(graph)
         try:
-            return tuple(name for name in TopologicalSorter(graph).static_order() if name in boxes)
+            sorter.prepare()
+            return tuple(name for name in _in_own_order(sorter, list(boxes)) if name in boxes)
         except CycleError as error:
             loop: list[str] = error.args[1]
             start = min(range(len(loop) - 1), key=lambda i: list(boxes).index(loop[i]))
@@ -171,7 +175,8 @@ class _Checker:
         if name in self.broken:
             return
         self._arity(node, path)
-        ports = Ports(tuple(self._arc(arc, (*path, "in")) for arc in node.inputs))
+        arcs = tuple(self._arc(arc, (*path, "in")) for arc in node.inputs)
+        ports = Ports(arcs, self.net.tables)
         outputs: Mapping[str, Schema]
         outputs = dict.fromkeys((*node.box.ports, *node.box.side_ports), UNKNOWN_SCHEMA)
         if missing := unfilled(node.box):
@@ -227,7 +232,8 @@ class _Checker:
                 self._wrong(f"superbox input '{want.port}': {difference}", want.path)
 
     def _outputs(self) -> None:
-        if not self.net.outputs and "outputs" not in self.noted:
+        stores = any(node.box.writes for node in self.net.boxes.values())
+        if not (self.net.outputs or stores) and "outputs" not in self.noted:
             self._wrong("a network needs at least one output.", ("outputs",))
         for name, output in self.net.outputs.items():
             path = ("outputs", name)
@@ -254,6 +260,45 @@ class _Checker:
                 self._wrong("say how much history is kept: either time or tuples.", path)
             elif not _is_finite(size := getattr(point, given[0])) or size <= 0:
                 self._wrong(f"expected a number above 0, got {size}.", (*path, given[0]))
+
+    def _shared_tables(self) -> None:
+        """Boxes that share a table they write take turns by order value, so all must compare."""
+        shared = shared_tables(self.net)
+        types = {e.fields.get(e.ts, Type.UNKNOWN): name for name, e in self.net.inputs.items()}
+        types.pop(Type.UNKNOWN, None)
+        if shared and len(types) > 1:
+            table, boxes = next(iter(shared.items()))
+            (one, first), (two, second) = list(types.items())[:2]
+            self._wrong(
+                f"the boxes {', '.join(boxes)} share it, so all inputs need an order attribute of "
+                f"one type: that of '{first}' is {a(one)}, that of '{second}' is {a(two)}.",
+                ("tables", table),
+            )
+
+
+def _in_own_order(sorter: TopologicalSorter[str], names: list[str]) -> Iterator[str]:
+    """Each name as soon as all before it were given, the first of ``names`` first."""
+    places = {name: place for place, name in enumerate(names)}
+    ready: list[tuple[int, str]] = []
+    while sorter.is_active():
+        for name in sorter.get_ready():
+            heappush(ready, (places.get(name, -1), name))
+        _, name = heappop(ready)
+        sorter.done(name)
+        yield name
+
+
+def shared_tables(net: Network) -> Mapping[str, tuple[str, ...]]:
+    """The tables that several boxes use and at least one of them writes, with these boxes."""
+    users: dict[str, list[str]] = {}
+    for name, node in net.boxes.items():
+        for table in node.box.tables:
+            users.setdefault(table, []).append(name)
+    return {
+        table: tuple(boxes)
+        for table, boxes in users.items()
+        if len(boxes) > 1 and any(net.boxes[box].box.writes for box in boxes)
+    }
 
 
 def _is_finite(number: object) -> bool:

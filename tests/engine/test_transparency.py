@@ -70,6 +70,8 @@ def test_any_cut_of_any_network_gives_the_same(data: st.DataObject) -> None:
     cut = bx.preview(net, sources, trains=data.draw(st.integers(2, 9)))
     for name, table in whole.items():
         assert cut[name].equals(table)
+    for name, table in whole.stored.items():
+        assert cut.stored[name].equals(table)
     assert sorted(map(str, cut.dead.to_pylist())) == sorted(map(str, whole.dead.to_pylist()))
     for name, box in whole.stats.items():
         assert (cut.stats[name].tuples_in, cut.stats[name].total_out) == (

@@ -1,0 +1,136 @@
+"""What the boxes over stored tables have in common: a statement of SQL for each tuple."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from boxcars.kernels.hidden import POSITION
+from boxcars.kernels.kernel import Tabled
+from boxcars.model.box import Ports, param
+from boxcars.model.problem import Wrong
+from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
+from boxcars.model.types import Type
+from boxcars.sql import Column, Kind, Statement, tables_of
+from boxcars.sql.store import TUPLE, Store
+
+INPUTS = "inputs"
+"""The port with the tuples themselves, behind a box that changes a table."""
+
+_RECORDS_OF_ONE_TUPLE = 1 << 20
+
+
+class Stored(Tabled):
+    """A box that runs a statement of SQL for each tuple, which is called ``input`` in it."""
+
+    kind: ClassVar[Kind]
+
+    sql: str = param("The statement; input.<field> is a value of the tuple.")
+    table: str | None = param(
+        "The table, if it is to stand beside the SQL; it must be the one that the SQL names.",
+        default=None,
+    )
+
+    @classmethod
+    def build(cls, sql: str, *, table: str | None = None) -> Self:
+        """The statement, and perhaps the table that it is about."""
+        return cls(sql, table)
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of :meth:`build`."""
+        return (self.sql,), {"table": self.table} if self.table is not None else {}
+
+    def with_outputs(self, number: int) -> Self:
+        """In Borealis XML the last outputs may be left out."""
+        return self if number <= len(self.ports) else super().with_outputs(number)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that the statement names."""
+        return tables_of(self.sql, self.kind)
+
+    def statement(self, tables: Mapping[str, Any], schema: Schema) -> Statement:
+        """The statement, checked against the tables and the input."""
+        return Statement.of(self.kind, self.sql, tables, schema)
+
+    def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
+        """The schemas of the outputs; the order attribute of the input is in all of them."""
+        inputs.in_order()
+        unknown = dict.fromkeys(self.ports, UNKNOWN_SCHEMA)
+        try:
+            statement = self.statement(inputs.tables, inputs[0])
+            if self.table not in (None, *statement.tables):
+                named = " and ".join(f"'{table}'" for table in statement.tables)
+                inputs.wrong(f"the SQL names {named}, not '{self.table}'.", "table")
+            return self.schemas(statement, inputs[0]) if inputs[0].known else unknown
+        except Wrong as wrong:
+            inputs.wrong(str(wrong), "sql")
+            return unknown
+
+    @abstractmethod
+    def schemas(self, statement: Statement, schema: Schema) -> Mapping[str, Schema]:
+        """The outputs of a statement that is right."""
+
+
+class Changing(Stored):
+    """A box that changes records of a table: update and delete."""
+
+    writes: ClassVar[bool] = True
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The records first, then the tuples themselves."""
+        return ("0", INPUTS)
+
+    def schemas(self, statement: Statement, schema: Schema) -> Mapping[str, Schema]:
+        """The records that were changed, and the input itself."""
+        return {"0": record_schema(statement, schema, [schema.ts]), INPUTS: schema}
+
+    def run(self, train: pl.DataFrame, schema: Schema, store: Store) -> Mapping[str, pl.DataFrame]:
+        """Run the statement for all tuples; the records of each, and the tuples themselves."""
+        statement = self.statement(store.tables, schema)
+        names = place(statement.columns, [schema.ts])
+        records = store.run(statement, train, names)
+        return {"0": with_tuples(records, train, [schema.ts]), INPUTS: train}
+
+
+def place(columns: Iterable[Column], taken: Iterable[str]) -> list[str]:
+    """Names for the columns of records that leave together with fields of the tuple.
+
+    A column whose name is taken leaves with that of its table before it: ``DB_Phone``.
+    """
+    used = set(taken)
+    names = []
+    for column in columns:
+        name = column.name
+        if name in used and column.table:
+            name = f"{column.table}_{column.name}"
+        if name in used:
+            raise Wrong(
+                f"the output would have two fields '{name}': give one of them another "
+                "name in the SQL, with AS."
+            )
+        used.add(name)
+        names.append(name)
+    return names
+
+
+def record_schema(statement: Statement, schema: Schema, carried: Iterable[str]) -> Schema:
+    """The schema of records that leave with some fields of their tuple."""
+    fields: dict[str, Type] = {name: schema[name] for name in carried}
+    names = place(statement.columns, fields)
+    types = (column.type for column in statement.columns)
+    return schema.with_fields(fields | dict(zip(names, types, strict=True)))
+
+
+def with_tuples(records: pl.DataFrame, train: pl.DataFrame, carried: Iterable[str]) -> pl.DataFrame:
+    """Records behind some fields of the tuple that each belongs to, and its hidden columns."""
+    fields = [*carried, *(name for name in train.columns if name.startswith(HIDDEN))]
+    joined = train.select(fields)[records[TUPLE]].hstack(records.drop(TUPLE))
+    if POSITION in fields:
+        within = pl.int_range(pl.len(), dtype=pl.Int64).over(records[TUPLE].alias(HIDDEN))
+        return joined.with_columns(pl.col(POSITION) * _RECORDS_OF_ONE_TUPLE + within)
+    return joined

@@ -1,0 +1,24 @@
+"""Fixtures of all tests: the stores that tables can be in."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.postgres import server
+from tests.stores import Store
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server."""
+    with server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session", params=["memory", "sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Each place that tables can be in."""
+    if request.param == "postgres":
+        return Store(request.getfixturevalue("postgres"))
+    file = tmp_path_factory.mktemp("store") / "test.db"
+    return Store("" if request.param == "memory" else f"sqlite:///{file}")
