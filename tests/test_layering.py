@@ -23,8 +23,9 @@ ALLOWED = {
     "draw": {"model", "draw"},
     "lang": EVERYBODY - {"engine", "cli", "reference", "boxes"},
     "engine": EVERYBODY - {"lang", "draw", "cli", "reference", "boxes"},
+    "pages": EVERYBODY - {"cli", "reference"},
     "reference": EVERYBODY - {"engine", "cli"},
-    "__init__": EVERYBODY - {"cli", "reference"},
+    "__init__": EVERYBODY - {"cli", "reference", "pages"},
     "cli": EVERYBODY,
 }
 

@@ -26,11 +26,12 @@ from boxcars.engine.stats import BoxStats
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Eager, Frontier, Lazy, Stateful, Tabled
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc
-from boxcars.model.check import Checked, shared_tables
+from boxcars.model.check import Checked
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.schema import HIDDEN, Schema
+from boxcars.model.turns import shared_tables
 
 
 @dataclass(frozen=True)

@@ -112,18 +112,3 @@ def late_tuples(values: Numbers, starts: Ints, known: Truths, greatest: Numbers)
             if not late[i]:
                 some, most = True, values[i]
     return late
-
-
-@njit(cache=True)
-def first_of_groups(last: Ints, starts: Ints, key: Ints, id: Ints) -> Ints:
-    """Where the tuples of each window start, among tuples sorted by key with their last windows."""
-    found = np.empty(len(key), np.int64)
-    at, before = 0, -1
-    for group in range(len(key)):
-        if key[group] != before:
-            before = key[group]
-            at = starts[before]
-        while at < starts[before + 1] and last[at] < id[group]:
-            at += 1
-        found[group] = at
-    return found

@@ -18,14 +18,15 @@ import polars as pl
 from boxcars.kernels.aggregates import Function, Windows
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Grouping, Reminder, Results, argument, result_position
-from boxcars.kernels.folds import Numbers, Truths
-from boxcars.kernels.groups import first_of_groups, form_groups, late_tuples
+from boxcars.kernels.content import Content, placed
+from boxcars.kernels.folds import Numbers
+from boxcars.kernels.groups import form_groups, late_tuples
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.placing import FRONTIER, FULL, GREATEST, NEXT, Facts, Placing, Runs
 from boxcars.kernels.reporting import BEFORE, WITH, Ends, Reporting, Rows
-from boxcars.kernels.slices import DIRECT, Ints, Places, Slices
+from boxcars.kernels.slices import Ints, Slices
 
 GROUPS, FACTS, TUPLES = "groups", "facts", "tuples"
 _ID, _N, _TIME, _TOLD, _FIRST, _LAST = "__id", "__n", "__time", "__told", "__first", "__last"
@@ -56,10 +57,7 @@ class Growing:
         return {
             GROUPS: _frame(by, _empty(whole) | partials),
             FACTS: _frame(by, _empty(facts)),
-            TUPLES: _frame(
-                tuples.select(*group.by, *self.content),
-                _empty({_FIRST: pl.Int64(), _LAST: pl.Int64()}),
-            ),
+            TUPLES: placed(tuples.select(*group.by, *self.content), *[np.empty(0, np.int64)] * 2),
         }
 
     def lift(self, tuples: pl.DataFrame) -> dict[str, pl.Series]:
@@ -178,7 +176,7 @@ class _Turn:
             (groups.id[group_of[reports.row]], reports.place, reports.turn, reports.moment)
         )
         keys = self._keys(source[rows.starts[:-1]])
-        kept = ~ends.closed
+        kept, content = ~ends.closed, self._content()
         last = rows.starts[1:] - 1
         positions = self._positions(source, rows.starts)
         state = {
@@ -194,9 +192,9 @@ class _Turn:
                 },
             ).filter(kept),
             FACTS: self._new_facts(),
-            TUPLES: self._new_tuples(kept),
+            TUPLES: content.kept(groups.key[kept], groups.id[kept]),
         }
-        row, content = reports.row[rank], self._all_tuples()
+        row = reports.row[rank]
         return GrowingResults(
             keys=keys,
             key=group_of[row],
@@ -209,12 +207,29 @@ class _Turn:
             partials={name: column.gather(row) for name, column in partials.items()},
             positions={name: column.gather(row) for name, column in positions.items()},
             windows=Windows(
-                self._slices(row, rows, group_of),
-                np.arange(content.height),
+                self._slices(content, source[row], group_of[row]),
+                np.arange(content.tuples.height),
                 reports.timed_out[rank],
             ),
-            content=content,
+            content=content.tuples,
         )
+
+    def _content(self) -> Content:
+        """The tuples that functions may look at."""
+        columns, nothing = [*self.group.by, *self.kernel.content], np.empty(0, np.int64)
+        if not self.kernel.content:
+            return Content.of(self.state[TUPLES], nothing, self.state[TUPLES], nothing, self.keys)
+        codes = np.repeat(np.arange(self.keys), np.diff(self.starts))
+        new = placed(self.tuples.select(columns), self.placed.first, self.placed.last)
+        return Content.of(self.state[TUPLES], self.tuple_codes, new, codes, self.keys)
+
+    def _slices(self, content: Content, source: Ints, group: Ints) -> Slices:
+        """The tuples of the reported windows, if a function looks at them."""
+        if not self.kernel.content:
+            empty = np.zeros(len(source), np.uint32)
+            return Slices(empty, empty, empty, np.zeros(len(source), np.uint8))
+        new = source - self.state[GROUPS].height
+        return content.slices(self.groups.key[group], self.groups.id[group], new)
 
     def _keys(self, rows: Ints) -> pl.DataFrame:
         """The group-by fields of these rows of windows and tuples."""
@@ -317,49 +332,6 @@ class _Turn:
         schema = self.state[FACTS].schema
         columns = {name: pl.Series(after[name][busy]).cast(schema[name]) for name in after}
         return pl.concat([self.state[FACTS].filter(idle), _frame(rows, columns)])
-
-    def _all_tuples(self) -> pl.DataFrame:
-        """The tuples that functions may look at, by key: those kept and the new ones."""
-        placed = {_FIRST: pl.Series(self.placed.first), _LAST: pl.Series(self.placed.last)}
-        new = _frame(self.tuples.select(*self.group.by, *self.kernel.content), placed)
-        return pl.concat([self.state[TUPLES], new])[self._content_order[0]]
-
-    @cached_property
-    def _content_order(self) -> tuple[Places, Ints]:
-        codes = np.repeat(np.arange(self.keys), np.diff(self.starts))
-        return group_order(np.concatenate([self.tuple_codes, codes]), self.keys)
-
-    def _slices(self, row: Ints, rows: Rows, group_of: Ints) -> Slices:
-        """The tuples of each reported window, as far as it had grown."""
-        if not self.kernel.content:
-            empty = np.zeros(len(row), np.uint32)
-            return Slices(empty, empty, empty, np.zeros(len(row), np.uint8))
-        order, starts = self._content_order
-        where = np.empty(len(order), np.int64)
-        where[order] = np.arange(len(order))
-        held = len(self.tuple_codes)
-        last = self._all_tuples()[_LAST].to_numpy()
-        lo = first_of_groups(last, starts, self.groups.key, self.groups.id)[group_of[row]]
-        tuple_of = np.concatenate(
-            [np.full(self.state[GROUPS].height, -1), np.arange(held, len(order))]
-        )
-        new = tuple_of[self.groups.rows(self.state[GROUPS].height)[row]]
-        kept_until = starts[:-1] + np.bincount(self.tuple_codes, minlength=self.keys)
-        hi = np.where(new >= 0, where[new] + 1, kept_until[rows.key[row]])
-        key = np.zeros(len(row), np.uint32)
-        parts = np.full(len(row), DIRECT, np.uint8)
-        return Slices(key, lo.astype(np.uint32), hi.astype(np.uint32), parts)
-
-    def _new_tuples(self, kept: Truths) -> pl.DataFrame:
-        """The tuples of windows that go on, for functions that look at all of them."""
-        if not self.kernel.content:
-            return self.state[TUPLES].clear()
-        least = np.full(self.keys, np.iinfo(np.int64).max)
-        np.minimum.at(least, self.groups.key[kept], self.groups.id[kept])
-        _, starts = self._content_order
-        tuples = self._all_tuples()
-        key = np.repeat(np.arange(self.keys), np.diff(starts))
-        return tuples.filter(tuples[_LAST] >= pl.Series(least[key]))
 
     def _reminder(self, rows: Rows, ends: Ends) -> Reminder | None:
         """When windows with new tuples have something to say or go, though no tuple comes."""

@@ -113,9 +113,9 @@ def _by_place(places: Places, room: int) -> Ints:
         row_at[places[row]] = row
     order = np.empty(len(places), np.int64)
     n = 0
-    for row in row_at:
-        if row >= 0:
-            order[n] = row
+    for place in range(room):
+        if row_at[place] >= 0:
+            order[n] = row_at[place]
             n += 1
     return order
 

@@ -18,6 +18,7 @@ from boxcars.model.network import Network
 from boxcars.model.problem import Location, NetworkError, Path, Problem, Wrong, a, nearest
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
 from boxcars.model.superbox import Flat, flatten
+from boxcars.model.turns import graph_with_turns, shared_tables
 from boxcars.model.types import ORDER_TYPES, Type
 
 
@@ -28,7 +29,7 @@ class Checked:
     network: Network
     schemas: Mapping[Arc, Schema]
     order: tuple[str, ...]
-    """The boxes such that each comes behind all that it reads, else in their own order."""
+    """The boxes such that each comes behind all that it reads, else by name."""
     problems: tuple[Problem, ...]
 
     @property
@@ -136,11 +137,10 @@ class _Checker:
 
     def _order(self) -> tuple[str, ...]:
         boxes = self.net.boxes
-        graph = {name: {arc.source for arc in node.inputs} for name, node in boxes.items()}
-        sorter = TopologicalSorter(graph)
+        sorter = TopologicalSorter(graph_with_turns(self.net))
         try:
             sorter.prepare()
-            return tuple(name for name in _in_own_order(sorter, list(boxes)) if name in boxes)
+            return tuple(name for name in _by_name(sorter) if name in boxes)
         except CycleError as error:
             loop: list[str] = error.args[1]
             start = min(range(len(loop) - 1), key=lambda i: list(boxes).index(loop[i]))
@@ -276,29 +276,15 @@ class _Checker:
             )
 
 
-def _in_own_order(sorter: TopologicalSorter[str], names: list[str]) -> Iterator[str]:
-    """Each name as soon as all before it were given, the first of ``names`` first."""
-    places = {name: place for place, name in enumerate(names)}
-    ready: list[tuple[int, str]] = []
+def _by_name(sorter: TopologicalSorter[str]) -> Iterator[str]:
+    """Each name as soon as all before it were given, else by name: equal networks act alike."""
+    ready: list[str] = []
     while sorter.is_active():
         for name in sorter.get_ready():
-            heappush(ready, (places.get(name, -1), name))
-        _, name = heappop(ready)
+            heappush(ready, name)
+        name = heappop(ready)
         sorter.done(name)
         yield name
-
-
-def shared_tables(net: Network) -> Mapping[str, tuple[str, ...]]:
-    """The tables that several boxes use and at least one of them writes, with these boxes."""
-    users: dict[str, list[str]] = {}
-    for name, node in net.boxes.items():
-        for table in node.box.tables:
-            users.setdefault(table, []).append(name)
-    return {
-        table: tuple(boxes)
-        for table, boxes in users.items()
-        if len(boxes) > 1 and any(net.boxes[box].box.writes for box in boxes)
-    }
 
 
 def _is_finite(number: object) -> bool:

@@ -90,7 +90,7 @@ def test_boxes_that_share_a_table(
         [*sorted(left, key=lambda a: a[0]), *sorted(right, key=lambda a: a[0])], key=lambda a: a[0]
     )
     for moment in sorted({action[0] for action in merged}):
-        for op in order:
+        for op in ("delete", "insert", "update", "select"):  # writers first, by name
             for t, what, k, v in merged:
                 if t == moment and what == op:
                     model.do(op, t, k, v)
