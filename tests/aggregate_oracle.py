@@ -68,11 +68,12 @@ def time_windows(
     fields: dict[str, tuple[str, str]],
     flush: bool = False,
     origin: float = 0,
+    end: float | None = None,
 ) -> list[Row]:
-    """Every window that ends by the greatest time and holds a tuple, by start and then by key."""
+    """Every window that ends by the end of time and holds a tuple, by start and then by key."""
     if not rows:
         return []
-    end = max(row["t"] for row in rows)
+    end = max(row["t"] for row in rows) if end is None else end
     results = []
     for k in range(int((end - origin) // advance) + 1 if end >= origin else 0):
         start = origin + k * advance
@@ -93,9 +94,11 @@ def tuple_windows(
     fields: dict[str, tuple[str, str]],
     flush: bool = False,
     timeout: float | None = None,
+    end: float | None = None,
 ) -> list[Row]:
     """When a window is full it has a result, and its first tuples go."""
     advance = advance or 1
+    end = rows[-1]["t"] if rows and end is None else end
     windows: dict[tuple[Any, ...], list[Row]] = {}
     skip: dict[tuple[Any, ...], int] = {}
     results: list[tuple[float, int, Any, Row]] = []
@@ -128,11 +131,11 @@ def tuple_windows(
             emit(key, row["t"], order, windows[key], 1)
             skip[key] = max(advance - size, 0)
             windows[key] = windows[key][advance:]
-    if rows:
+    if rows and end is not None:
         for key in list(windows):
-            expire(key, rows[-1]["t"])
+            expire(key, end)
             if flush and windows[key]:
-                emit(key, rows[-1]["t"], sortable(key), windows[key], 2)
+                emit(key, end, sortable(key), windows[key], 2)
     results.sort(key=lambda item: item[:3])
     return [row for *_, row in results]
 
@@ -145,6 +148,7 @@ def value_windows(
     by: list[str],
     fields: dict[str, tuple[str, str]],
     flush: bool = False,
+    end: float | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """A window closes when a tuple of its key has a value at or behind its end; else it is late."""
     results: list[tuple[float, int, tuple[Any, ...], int, Row]] = []
@@ -160,6 +164,9 @@ def value_windows(
             results.append((time, order, sortable(key), k, row))
 
     for order, row in enumerate(rows):
+        if row[field] is None:
+            late.append(row)
+            continue
         key = key_of(row, by)
         before = kept.setdefault(key, [])
         done.setdefault(key, 0)
@@ -173,14 +180,18 @@ def value_windows(
     if flush and rows:
         for key, before in kept.items():
             while done[key] * advance <= max(row[field] for row in before):
-                emit(key, done[key], rows[-1]["t"], len(rows))
+                emit(key, done[key], rows[-1]["t"] if end is None else end, len(rows))
                 done[key] += 1
     results.sort(key=lambda item: item[:4])
     return [row for *_, row in results], late
 
 
 def run_windows(
-    rows: list[Row], by: list[str], fields: dict[str, tuple[str, str]], flush: bool = False
+    rows: list[Row],
+    by: list[str],
+    fields: dict[str, tuple[str, str]],
+    flush: bool = False,
+    end: float | None = None,
 ) -> list[Row]:
     """Tuples in a row with the same key; the next tuple closes them."""
     results: list[Row] = []
@@ -195,7 +206,7 @@ def run_windows(
             run.clear()
         run.append(row)
     if flush and run:
-        emit(rows[-1]["t"])
+        emit(rows[-1]["t"] if end is None else end)
     return results
 
 
@@ -213,7 +224,7 @@ def moving_windows(
     for row in rows:
         key = key_of(row, by)
         before = kept.setdefault(key, [])
-        if before and row[field] < before[-1][field]:
+        if row[field] is None or (before and row[field] < before[-1][field]):
             late.append(row)
             continue
         before.append(row)

@@ -44,18 +44,19 @@ class Oracle:
         self.results: list[tuple[Any, Row]] = []
         self.late: list[Row] = []
 
-    def run(self, rows: list[Row]) -> tuple[list[Row], list[Row]]:
+    def run(self, rows: list[Row], end: Any = None) -> tuple[list[Row], list[Row]]:
         for order, row in enumerate(rows):
             self.order: int | None = None
             self.time_passes(row["t"])
             self.order = order
             self.take(row)
         if rows:
+            end = rows[-1]["t"] if end is None else end
             self.order = None
-            self.time_passes(rows[-1]["t"])
+            self.time_passes(end)
             if self.kind.flush and self.kind.emit != "change":
                 for window in sorted(self.open, key=lambda w: (sortable(w.key), w.number)):
-                    self.report(window, rows[-1]["t"], unless_told=True, turn=2)
+                    self.report(window, end, unless_told=True, turn=2)
         self.results.sort(key=lambda item: item[0])
         return [row for _, row in self.results], self.late
 
@@ -113,7 +114,7 @@ class Oracle:
         key = tuple(row[name] for name in self.by)
         value = row[kind.field]
         if kind.by == "value":
-            if key in self.greatest and value < self.greatest[key]:
+            if value is None or (key in self.greatest and value < self.greatest[key]):
                 self.late.append(row)
                 return
             self.greatest[key] = value

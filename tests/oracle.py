@@ -114,6 +114,8 @@ def evaluate(text: str, row: Row) -> Any:
         return value is None if found[2] else value
     if text == "t + 1":
         return wrap(row["t"] + 1)
+    if text == "t % 5":
+        return row["t"] % 5
     if text == "t * 2.5":
         return row["t"] * 2.5
     if text == "case when t > 3 then 1 else 2 end":

@@ -24,6 +24,9 @@ strings = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8)
 EVERY_KIND = ("filter", "map", "union", "drop", "convert", "aggregate", "join", "use", "store")
 
 
+FUNCTIONS = {"_n": "count()", "_m": "last(t)", "_s": "sum(t)", "_d": "median(t)"}
+
+
 def quoted(field: str) -> str:
     return '"' + field.replace('"', '""') + '"'
 
@@ -59,6 +62,7 @@ class _Drawing:
         self.runnable = runnable
         self.net = net
         self.streams: list[tuple[Stream, dict[str, str]]] = []
+        self.leaves: list[Stream] = []
         self.taken: set[str] = set()
 
     def name(self) -> str:
@@ -113,25 +117,83 @@ class _Drawing:
         stream, fields = self.pick()
         size, advance = self.draw(st.integers(1, 99)), self.draw(st.integers(0, 99))
         window = self.draw(st.sampled_from(self.windows(size, advance)))
-        groups = [name for name in fields if name not in ("t", "_n", "_m")]
+        groups = [name for name in fields if name not in ("t", *FUNCTIONS)]
         by = groups[: self.draw(st.integers(0, 3))]
-        drawn = stream.aggregate(window, by=by, fields={"_n": "count()", "_m": "last(t)"})
+        if window.by == "runs" and not by:
+            by = ["t"]
+        drawn = stream.aggregate(window, by=by, fields=FUNCTIONS).named(self.name())
         kept = {name: fields[name] for name in by}
-        self.keep(drawn.named(self.name()), {**kept, "t": "int", "_n": "int", "_m": "int"})
+        self.keep(drawn, {**kept, "t": "int", "_n": "int", "_m": "int", "_s": "int", "_d": "float"})
 
     def windows(self, size: int, advance: int) -> list[bx.Window]:
         if self.runnable:
+            flush = size % 2 == 0
             return [
-                bx.time(size % 9 + 1, advance % 9 + 1, flush=size % 2 == 0),
-                bx.tuples(size % 5 + 1, advance % 7, timeout=advance / 4 + 0.5),
-                bx.value("t", size % 9 + 1, advance % 5 + 1),
+                bx.time(size % 9 + 1, advance % 9 + 1, flush=flush),
+                bx.time(size % 9 + 1, 0),
+                bx.time(size % 9 + 1, advance % 5 + 1, timeout=advance % 4, obsolete="drop"),
+                bx.time(
+                    size % 9 + 1, advance % 5 + 1, emit={"every": advance % 3 + 1}, flush=flush
+                ),
+                bx.tuples(size % 5 + 1, advance % 7, timeout=advance % 4 + 1, flush=flush),
+                bx.tuples(
+                    size % 5 + 1, advance % 3 + 1, emit={"every": 2}, timeout=advance % 4 + 1
+                ),
+                bx.value("t", size % 9 + 1, advance % 5 + 1, flush=flush),
+                bx.runs(flush=flush),
+                bx.landmark(emit="change"),
+                bx.landmark(emit={"every": advance % 3 + 1, "by": "time"}, flush=flush),
             ]
         return [
             bx.time(size, advance),
             bx.tuples(size, slack=3, timeout=2.5),
-            bx.value("t", size, advance, emit="change"),
+            bx.tuples(size, timeout=2.5, obsolete="drop"),
+            bx.value("t", size, advance or 1, emit="change"),
             bx.landmark(emit={"every": size}, flush=True),
+            bx.landmark(emit={"every": size, "by": "time"}, slack={"time": 2}),
+            bx.time(size, emit={"every": size, "by": "tuples"}),
         ]
+
+    def product(self) -> None:
+        (left, ours), (right, theirs) = self.pick(), self.pick()
+        drawn = left.product(
+            right, on="left.t < right.t", window=bx.tuples(self.draw(st.integers(1, 3)))
+        )
+        fields = {"t": "int", **{f"left_{n}": t for n, t in ours.items()}}
+        self.keep(
+            drawn.named(self.name()), {**fields, **{f"right_{n}": t for n, t in theirs.items()}}
+        )
+
+    def bsort(self) -> None:
+        """The order attribute is computed anew, so the stream has to be sorted."""
+        stream, fields = self.pick()
+        disordered = stream.map(t="t % 5", keep=True).named(self.name())
+        number = self.draw(st.integers(0, 4))
+        if self.draw(st.booleans()):
+            drawn = disordered.bsort(tuples=number)
+        else:
+            drawn = disordered.bsort(slack=number)
+        self.keep(drawn.named(self.name()), fields)
+
+    def wsort(self) -> None:
+        stream, fields = self.pick()
+        by = [name for name in fields if name != "t"][: self.draw(st.integers(1, 2))] or ["t"]
+        drawn = stream.wsort(by=by, timeout=self.draw(st.integers(1, 5)))
+        self.keep(drawn.named(self.name()), fields)
+
+    def waitfor(self) -> None:
+        """Its streams end where they are: they have no boxes behind them."""
+        (left, _), (right, _) = self.pick(), self.pick()
+        timeout = self.draw(st.integers(1, 5))
+        drawn = left.waitfor(right, on="left.t % 3 = right.t % 3", timeout=timeout)
+        self.leaves += list(drawn.named(self.name()))
+
+    def resample(self) -> None:
+        (left, fields), (right, _) = self.pick(), self.pick()
+        if not {"_n", "_i"} & set(fields):
+            window = bx.time(self.draw(st.integers(1, 5)))
+            drawn = left.resample(right, window, _n="count(t)", _i="interpolate(t)")
+            self.leaves.append(drawn.named(self.name()))
 
     def join(self) -> None:
         (left, ours), (right, theirs) = self.pick(), self.pick()
@@ -182,10 +244,13 @@ def networks(
         slack = draw(st.sampled_from([0, 3, 2.5]))
         drawing.streams.append((net.input(name, ts="t", fields=fields, slack=slack), fields))
     kinds = only or EVERY_KIND
-    for kind in draw(st.lists(st.sampled_from(kinds), max_size=boxes)):
+    for kind in draw(st.lists(st.sampled_from(kinds), min_size=int(runnable), max_size=boxes)):
         step: Callable[[], None] = getattr(drawing, kind)
         step()
-    for stream, _ in draw(st.lists(st.sampled_from(drawing.streams), min_size=1, max_size=3)):
+    ends = [stream for stream, _ in drawing.streams] + drawing.leaves
+    if runnable:
+        ends = ends[len(net.inputs) :] or ends
+    for stream in draw(st.lists(st.sampled_from(ends), min_size=1, max_size=3)):
         qos = draw(
             st.sampled_from([None, {"latency": [[0, 1], [2.5, 0]], "loss": [[0, 0], [1, 1]]}])
         )

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from boxcars.boxes.bsort import BSort
+from boxcars.boxes.bsort import BSort, has_place
 from boxcars.expr import Expr, call
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
 from boxcars.kernels.closed import Grouping, Kernel, Results, argument
@@ -122,12 +124,20 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             sorted_ = self._sorter().step(waiting, trains, frontiers, schemas)
             sorting = _renamed(sorted_.state, "", SLACK)
             train, late, frontier = sorted_.trains[MAIN], sorted_.trains[LATE], sorted_.frontier
-        new = self._columns(train, schema)
+        placed = self._placed(train, schema)
+        new = self._columns(train if placed.all() else train.filter(placed), schema)
         results = self._kernel(schema).close(Grouping(self.by, schema.ts), state, new, frontier)
-        if len(results.late):
-            late = pl.concat([late, train[results.late]])
+        lost = ~placed
+        lost[np.flatnonzero(placed)[results.late]] = True
+        late = pl.concat([late, train.filter(lost)]) if lost.any() else late
         trains_out = {MAIN: self._rows(results, schema), LATE: late}
         return Step(trains_out, results.frontier, {**results.state, **sorting})
+
+    def _placed(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
+        """Which tuples a window can hold: not those without the value that they go by."""
+        if self.window.by != "value":
+            return np.ones(train.height, np.bool_)
+        return train.select(has_place(str(self.window.field), schema)).to_series().to_numpy().copy()
 
     def _rows(self, results: Results, schema: Schema) -> pl.DataFrame:
         """The tuples that leave."""

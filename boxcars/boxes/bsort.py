@@ -93,7 +93,7 @@ class BSort(Stateful, type="bsort", icon="⇅"):
         (train,), (schema,), (frontier,) = trains, schemas, frontiers
         if schema.ordered and self._by(schema) == schema.ts:
             return Step({MAIN: train, LATE: train.clear()}, frontier, state)
-        placed = train.select(_has_place(self._by(schema), schema)).to_series().to_numpy()
+        placed = train.select(has_place(self._by(schema), schema)).to_series().to_numpy()
         good = train if placed.all() else train.filter(placed)
         ordered = self._rule(schema).order(state, good, frontier.final)
         late = ~placed
@@ -112,7 +112,7 @@ class BSort(Stateful, type="bsort", icon="⇅"):
         return Slack.of(by, schema[by], self.slack)
 
 
-def _has_place(by: str, schema: Schema) -> pl.Expr:
+def has_place(by: str, schema: Schema) -> pl.Expr:
     """Whether a tuple has a place in the order."""
     field = pl.col(by)
     place = field.is_not_null()

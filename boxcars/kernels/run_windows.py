@@ -34,8 +34,8 @@ class RunWindows:
         lo = np.concatenate([[0], changes]).astype(np.int64)[: max(tuples.height, 0)]
         hi = np.concatenate([changes, [tuples.height]]).astype(np.int64)
         runs = len(lo) if frontier.final and self.flush else max(len(lo) - 1, 0)
-        times = tuples[group.ts]
-        ends = times.gather(np.minimum(hi[:runs], tuples.height - 1)) if runs else times.clear()
+        end = pl.Series([frontier.value], dtype=tuples.schema[group.ts])
+        ends = pl.concat([tuples[group.ts], end]).gather(hi[:runs])
         kept = lo[runs] if runs < len(lo) else tuples.height
         key = keys.codes[lo[:runs]].astype(np.uint32)
         slices = Slices(key, lo[:runs].astype(np.uint32), hi[:runs].astype(np.uint32), _whole(runs))

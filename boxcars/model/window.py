@@ -115,6 +115,8 @@ class Window:
         yield from self._emit_problems()
         yield from self._timeout_problems()
         if self.by == "value":
+            if self.slack:
+                yield "slack", "a value window has no slack: put a bsort before it."
             yield from self._field_problems(schema)
 
     def _size_problems(self, schema: Schema) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import boxcars as bx
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
+from tests.network_oracle import NetworkOracle
 from tests.oracle import Oracle
 from tests.strategies import networks
 
@@ -51,6 +52,22 @@ def test_runner_and_oracle_agree_for_any_cut(data: st.DataObject) -> None:
     for name, table in result.items():
         assert table.to_pylist() == expected[name]
     assert {name: result.stats[name].late for name in inputs} == oracle.late
+
+
+STATEFUL = ("aggregate", "join", "product", "bsort", "wsort", "waitfor", "resample")
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_stateful_boxes_agree_with_the_oracle_for_any_cut(data: st.DataObject) -> None:
+    kinds = ("filter", "map", "union", *STATEFUL, "aggregate", "aggregate")
+    net = data.draw(networks(boxes=5, only=kinds, runnable=True))
+    inputs = data.draw(rows(net))
+    expected = NetworkOracle(network_to_plain(net), inputs).run()
+    sources = {name: as_columns(net, name, inputs) for name in inputs}
+    result = bx.preview(net, sources, trains=data.draw(st.integers(1, 9)))
+    for name, table in result.items():
+        assert table.to_pylist() == expected[name]
 
 
 def as_columns(net: Network, name: str, inputs: dict[str, list[dict[str, Any]]]) -> Any:

@@ -91,13 +91,15 @@ def everything() -> bx.Network:
         format="csv", fields={"n": "int"}, options={"delimiter": ";", "header": True}
     ).named("d")
     ticks.aggregate(
-        bx.value("time", 5, 2.5, emit={"every": 3}, flush=True, slack={"time": 1}, origin=-4),
+        bx.value("time", 5, 2.5, emit={"every": 3}, flush=True, origin=-4),
         by=["time"],
         fields={"two words": "count()", "last": "last(time)"},
     ).named("agg").in_group("g")
     ticks.aggregate(bx.tuples(5, timeout=9, obsolete="drop", slack=2), n="count()").named("drop")
     ticks.aggregate(bx.time(5, emit={"every": 3, "by": "tuples"}), n="count()").named("third")
-    ticks.aggregate(bx.landmark(emit={"every": 3, "by": "time"}), n="count()").named("ever")
+    ticks.aggregate(
+        bx.landmark(emit={"every": 3, "by": "time"}, slack={"time": 1}), n="count()"
+    ).named("ever")
     renamed = ticks.map(rename={"time": "when"}, drop=()).named("renamed")
     ticks.drop(rate=0.25, where="time < 5", seed=9).named("less")
     net.output("high", alarm["high"], qos={"latency": [[0, 1], [2.5, 0]], "loss": [[0, 0], [1, 1]]})
