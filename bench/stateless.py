@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
+from boxcars.engine.memory import keep_memory
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000_000
 ROUNDS = 7
@@ -64,6 +65,7 @@ def measure(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
+    keep_memory()
     data, net = calls(ROWS), network()
     ours = pl.from_arrow(bx.preview(net, {"calls": data})["out"])
     assert isinstance(ours, pl.DataFrame)

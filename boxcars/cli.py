@@ -17,6 +17,7 @@ from rich.table import Table
 import boxcars as bx
 from boxcars.connect.files import target_of, write_table, writing
 from boxcars.draw import FORMATS, draw
+from boxcars.engine.memory import keep_memory
 from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
 from boxcars.lang.deploy import Deployment
@@ -178,6 +179,7 @@ def preview(
     stats: Annotated[bool, typer.Option(help="Show what each box did.")] = False,
 ) -> None:
     """Run a network in this process, without Spark and Java, over files."""
+    keep_memory()
     net = bx.load(network)
     sources, sinks = _pairs(source, "--source"), _pairs(sink, "--sink")
     tables = _pairs(table, "--table", "WHERE")
@@ -268,17 +270,20 @@ def _list(rows: Mapping[str, tuple[str, str]]) -> None:
 
 @app.command()
 def bench(
-    name: Annotated[str | None, typer.Argument(help="Which one; all without a name.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Which one, or a folder of them; all without a name.")
+    ] = None,
 ) -> None:
     """Measure Boxcars beside its peers; the benchmarks live in bench/ of a checkout."""
     folder = _checkout() / "bench"
-    found = {path.stem: path for path in sorted(folder.glob("[a-z]*.py"))}
+    found = {path.stem: path for path in sorted(folder.rglob("[a-z]*.py"))}
     if not found:
         raise BoxcarsError("there are no benchmarks here: run this in a checkout of Boxcars.")
-    if name is not None and name not in found:
-        raise Wrong(f"there is no benchmark '{name}'.{nearest(name, found)}")
+    names = {*found, *(path.parent.name for path in found.values())}
+    if name is not None and name not in names:
+        raise Wrong(f"there is no benchmark '{name}'.{nearest(name, names)}")
     for stem, path in found.items():
-        if name in (None, stem):
+        if name in (None, stem, path.parent.name):
             typer.echo(f"== {stem}")
             done = subprocess.run([sys.executable, str(path)], check=False)
             if done.returncode:

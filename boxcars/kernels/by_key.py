@@ -36,10 +36,15 @@ class ByKey:
         """What the kernel does with the busy keys."""
         names = [name for name in state if "." not in name and name != _CALENDAR]
         calendar = state.get(_CALENDAR)
-        busy, calendar = self._busy(group, state, new, frontier, calendar)
+        known = tiers.has_keys(state)
+        busy = np.empty(0, np.uint64)
+        if known:
+            busy, calendar = self._busy(group, state, new, frontier, calendar)
         old = tiers.take(state, names, busy)
         results = self.kernel.close(group, old, new, frontier)
         hashes = {name: tiers.hashes_of(results.state[name], group.by) for name in names}
+        if not known:
+            busy = np.unique(np.concatenate(list(hashes.values())))
         after = tiers.put(state, results.state, hashes, busy)
         if (reminder := results.reminder) is not None:
             key_hashes = tiers.hashes_of(results.keys, group.by)

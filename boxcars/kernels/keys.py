@@ -24,7 +24,8 @@ class Keys:
     """The keys of some tuples: ``codes`` has a number for each tuple, ``table`` a row for each key.
 
     Keys are numbered in their own order (null first), so that results that are sorted by number
-    are sorted by key, whatever the order in which the keys came.
+    are sorted by key, whatever the order in which the keys came; or, if nobody asks for that, as
+    they come.
     """
 
     codes: Ints
@@ -32,7 +33,7 @@ class Keys:
     number: int
 
 
-def encode_keys(frame: pl.DataFrame, by: Sequence[str]) -> Keys:
+def encode_keys(frame: pl.DataFrame, by: Sequence[str], in_order: bool = True) -> Keys:
     """Number the keys of the tuples.
 
     >>> keys = encode_keys(pl.DataFrame({"who": ["b", "a", "b"]}), ["who"])
@@ -46,6 +47,8 @@ def encode_keys(frame: pl.DataFrame, by: Sequence[str]) -> Keys:
     table = columns[firsts]
     if not _agree(columns, table, codes):
         return _encode_by_join(columns, table)
+    if not in_order:
+        return Keys(codes, table, table.height)
     order = table.select(pl.arg_sort_by(by, nulls_last=False)).to_series().to_numpy()
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))

@@ -81,6 +81,11 @@ def put(state: State, rows: Rows, hashes: Mapping[str, Hashes], busy: Hashes) ->
     }
 
 
+def has_keys(state: State) -> bool:
+    """Whether anything is kept."""
+    return _number(state) > 0
+
+
 def all_keys(state: State) -> Hashes:
     """The hashes of all keys."""
     found = [state[f"{_KEYS}.{tier}"][_HASH].to_numpy() for tier in range(_number(state))]

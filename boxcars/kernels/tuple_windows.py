@@ -54,7 +54,8 @@ class TupleWindows:
         """
         fresh = new.with_columns(pl.lit(-1, dtype=pl.Int64).alias(_INDEX))
         tuples = appended(state[_TUPLES], fresh)
-        keys = encode_keys(tuples, group.by)
+        by_key = self.timeout is not None or (frontier.final and self.flush)
+        keys = encode_keys(tuples, group.by, in_order=by_key)
         order, starts = group_order(keys.codes, keys.number)
         ordered = tuples.drop(group.beside)[order]
         dtype = ordered.schema[group.ts]

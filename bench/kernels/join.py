@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
+from boxcars.engine.memory import keep_memory
 
 try:
     duckdb: Any = import_module("duckdb")
@@ -131,6 +132,7 @@ def ours(type_: str, on: str, size: int, data: Pair) -> Ways:
 
 
 def main() -> None:
+    keep_memory()
     if duckdb is None:
         print("DuckDB is not installed (pip install duckdb): compared with Polars alone.")
     rows = int(1_000_000 * SCALE)

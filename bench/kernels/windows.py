@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
+from boxcars.engine.memory import keep_memory
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 KEYS = 100_000
@@ -94,6 +95,7 @@ def cost_of_size() -> None:
 
 
 def main() -> None:
+    keep_memory()
     print(f"windows over {ROWS:,} calls, {KEYS:,} string keys, one core, medians of {ROUNDS}")
     sliding = network(bx.time(60, advance=10), n="count()", mean="avg(duration)")
     compare("time 60/10, count and mean", sliding, polars_sliding)

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
+from boxcars.engine.memory import keep_memory
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 KEYS, ROUNDS, LESS = 100, 3, 10
@@ -81,6 +82,7 @@ def seconds(names: list[str], ratio: int, rows: int) -> dict[str, float]:
 
 
 def main() -> None:
+    keep_memory()
     for name, cls, compiled in WAYS.values():
         bx.aggregate(name=name, compile=compiled)(cls)
     print(f"the mean over sliding windows, {KEYS} keys, one core, medians of {ROUNDS} in turn")
