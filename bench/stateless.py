@@ -12,6 +12,7 @@ import statistics
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -54,8 +55,18 @@ def plain_polars(data: pl.DataFrame) -> pl.DataFrame:
     return data.lazy().filter(wanted).select(columns).collect()
 
 
+def polars_in_trains(data: pl.DataFrame, trains: int) -> pl.DataFrame:
+    """The same query over the same pieces, one after the other."""
+    cuts = [len(data) * k // trains for k in range(trains + 1)]
+    return pl.concat([plain_polars(data[a:b]) for a, b in pairwise(cuts)])
+
+
 def to_arrow(frame: pl.DataFrame) -> object:
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def in_trains(data: pl.DataFrame, trains: int) -> object:
+    return to_arrow(polars_in_trains(data, trains))
 
 
 def measure(work: Callable[[], object]) -> float:
@@ -72,6 +83,8 @@ def main() -> None:
     assert plain_polars(data).equals(ours), "the two must agree before they are compared"
     ways: dict[str, Callable[[], object]] = {"Polars": lambda: to_arrow(plain_polars(data))}
     for trains in TRAINS:
+        if trains > 1:
+            ways[f"Polars, {trains} trains"] = partial(in_trains, data, trains)
         ways[f"Boxcars, {trains} trains"] = partial(bx.preview, net, {"calls": data}, trains=trains)
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):

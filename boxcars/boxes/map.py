@@ -140,6 +140,8 @@ class Map(Lazy, type="map", icon="ƒ"):
         ts = self._order_attribute(schema)
         if frontier.value is None or ts is None or ts not in self.fields:
             return frontier
+        if self.fields[ts].is_field() == schema.ts:
+            return frontier
         if not self._order_kept(ts, schema):
             return replace(frontier, value=None)
         row = pl.DataFrame(

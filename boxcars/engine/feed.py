@@ -37,8 +37,9 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
         start, end = (len(tuples) * k // trains for k in (turn, turn + 1))
         train = tuples[start:end]
         ordered = slack.order(state, train, final=turn == trains - 1)
-        late, late_at = train.filter(ordered.late), train[entity.ts].clear()
-        if late.height:
+        late, late_at = train[:0], train[entity.ts][:0]
+        if ordered.late.any():
+            late = train.filter(ordered.late)
             seen = pl.concat([state[GREATEST][entity.ts], train[entity.ts]]).cum_max()
             late_at = seen[-train.height :].filter(ordered.late)
         state = ordered.state

@@ -58,7 +58,9 @@ def appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     """What is kept and what is new as one frame; hidden columns come with the first tuples."""
     if not (old.height and new.height):
         return old if old.height else new
-    whole = pl.concat([old, new.select(old.columns)])
+    if new.columns != old.columns:
+        new = new.select(old.columns)
+    whole = pl.concat([old, new])
     return whole.rechunk() if whole.n_chunks() > PIECES else whole
 
 

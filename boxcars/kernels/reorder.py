@@ -79,7 +79,7 @@ class Slack:
             greatest = last if greatest is None else max(greatest, last)
         frontier = Frontier(greatest if final else self._minus(greatest), final)
         cut = split_point(train, self.by, frontier)
-        seen = state[GREATEST] if greatest is None else one(self.by, greatest, train)
+        seen = train[self.by][-1:].to_frame() if train.height else state[GREATEST]
         return Ordered(train[:cut], late, frontier, {WAITING: train[cut:], GREATEST: seen})
 
     def _minus(self, greatest: Any) -> Any:
@@ -215,11 +215,6 @@ def emit_least(
 def only(frame: pl.DataFrame) -> Any:
     """The value in a frame of one column and at most one row, or None."""
     return frame.item() if frame.height else None
-
-
-def one(name: str, value: Any, like: pl.DataFrame) -> pl.DataFrame:
-    """A frame with one value, of the type that it has in another frame."""
-    return pl.DataFrame({name: [value]}, schema={name: like.schema[name]})
 
 
 def physical(number: int | float, type_: Type) -> Any:
