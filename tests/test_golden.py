@@ -234,6 +234,9 @@ def test_the_mistakes_of_the_visual_composer_are_rejected() -> None:
     assert list(words) == mistakes
     for word in words.values():
         assert word in texts + loop
+    offered = VECTORS["fmt-10-vqc-checks"]["expected"]["operators_offered"]
+    boxes = {name.lower() for name in offered} - {"input", "output"}
+    assert boxes <= set(bx.box_types())
 
 
 def test_user_operators_have_the_two_entry_points() -> None:

@@ -1,10 +1,18 @@
 """The papers' examples of stateful boxes: reports, split boxes, obsolete windows, queries."""
 
+from collections.abc import Iterator
+from random import Random
 from typing import Any
 
+import polars as pl
 import pytest
 
 import boxcars as bx
+from boxcars.boxes.aggregate import Aggregate
+from boxcars.kernels import tiers
+from boxcars.kernels.kernel import Step
+from boxcars.model.frozen import Fields
+from boxcars.model.types import Type
 from tests.test_golden import VECTORS
 from tests.test_golden_windows import CUTS, aggregate, moments
 
@@ -199,6 +207,65 @@ class TestObsoleteWindows:
             got = self.counts(window, late, trains)
             kept = [row for row in tuples if row[0] == "v1"]
             assert got == ([["v1", 0, size]] if size <= len(kept) else [])
+
+
+def steps(box: Aggregate, rows: list[dict[str, Any]], times: list[int]) -> Iterator[Step]:
+    """Drive a box by hand, with a train up to each of these times."""
+    schema = bx.Schema(Fields({"t": Type.INT, "k": Type.INT, "price": Type.FLOAT}), "t")
+    state = box.start((schema,))
+    begin = 0
+    for time in times:
+        new = [row for row in rows if begin <= row["t"] < time]
+        train = pl.DataFrame(new, schema=schema.dtypes)
+        step = box.step(state, (train,), (bx.Frontier(time),), (schema,))
+        state, begin = step.state, time
+        yield step
+
+
+class TestWhatIsKept:
+    def test_the_earliest_tuple_that_is_still_needed(self) -> None:
+        """From there a failed aggregate is fed again (thesis, 5.2)."""
+        vector = VECTORS["agg-04-ft-table5.1"]
+        rows = [
+            {"t": row["Time"], "k": 0, "price": row["Price"]} for row in vector["input"]["tuples"]
+        ]
+        given = vector["parameters"]
+        box = Aggregate.build(bx.time(given["size"], given["advance"]), mean="avg(price)")
+        expected = VECTORS["et-01-earliest-timestamp"]["expected"]["corrected"]
+        ends = [given["size"], given["advance"] + given["size"]]
+        first, second = steps(box, rows, ends)
+        assert first.state["tuples"]["t"].min() == expected[0]["et"]
+        header = VECTORS["et-02-output-header"]["expected"]
+        kept = [step.state["tuples"]["t"].min() for step in (first, second)]
+        assert kept == [header["T1.et"], header["T2.et"]]
+        for start, right in ((kept[0], True), (180, False)):
+            again = [row for row in rows if row["t"] >= start]
+            mean = list(steps(box, again, ends))[1].trains["0"]["mean"][0]
+            assert (mean == pytest.approx(second.trains["0"]["mean"][0])) is right
+            if not right:
+                wrong = VECTORS["et-01-earliest-timestamp"]["expected"]["T2_if_replayed_from_180"]
+                assert mean == pytest.approx(wrong)
+
+    def test_obsolete_windows_are_removed(self) -> None:
+        """Cars report every 30 s and leave: the sooner windows are dropped, the fewer are open."""
+        vector = VECTORS["gc-04-measured"]
+        random = Random(1)
+        rows = []
+        for car in range(3000):
+            enters, reports = random.randrange(2000), random.randrange(1, 60)
+            rows += [{"t": enters + 30 * n, "k": car, "price": 0.0} for n in range(reports)]
+        rows.sort(key=lambda row: row["t"])
+        open_windows = []
+        for timeout in vector["input"]["timeouts"]:
+            dropped = {} if timeout is None else {"timeout": timeout, "obsolete": "drop"}
+            box = Aggregate.build(bx.tuples(4, 1, **dropped), by="k", mean="avg(price)")
+            *_, last = steps(box, rows, list(range(100, 2001, 100)))
+            kept = tiers.take(last.state, ["tuples"], tiers.all_keys(last.state))["tuples"]
+            open_windows.append(kept["k"].n_unique())
+        measured = vector["expected"]["at_2000s_millions"]
+        assert sorted(measured, reverse=True) == measured
+        assert sorted(open_windows, reverse=True) == open_windows
+        assert len(set(open_windows)) == len(measured)
 
 
 class TestQueries:
