@@ -1,0 +1,162 @@
+"""Trains through the boxes of a network, stage by stage: what every way to run it has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+from time import perf_counter
+
+import polars as pl
+
+from boxcars.connect.conform import DEAD_LETTERS
+from boxcars.engine.feed import Turn
+from boxcars.engine.stages import Stage
+from boxcars.engine.stats import BoxStats
+from boxcars.kernels.kernel import Eager, Frontier, Lazy, State, Stateful, Tabled
+from boxcars.model.arc import DEAD, LATE, MAIN, Arc
+from boxcars.model.check import Checked
+from boxcars.model.problem import BoxcarsError
+from boxcars.sql.store import Store
+
+
+class Stepper:
+    """The boxes of a network under way: frames and frontiers of arcs in this turn, and states.
+
+    A state is the box's own, by its name; whoever drives the stepper may keep it and bring it back.
+    """
+
+    def __init__(self, checked: Checked, store: Store) -> None:
+        self.net = checked.network
+        self.checked = checked
+        self.store = store
+        self.read = self._arcs_read()
+        self.frames: dict[Arc, pl.DataFrame] = {}
+        self.frontiers: dict[str, Frontier] = {}
+        self.states: dict[str, State] = {}
+        self.dead: list[pl.DataFrame] = []
+        self.stats = {name: BoxStats(name, "input") for name in self.net.inputs}
+        self.stats |= {
+            name: BoxStats(name, self.net.boxes[name].box.type) for name in checked.order
+        }
+
+    def _arcs_read(self) -> frozenset[Arc]:
+        arcs = {arc for node in self.net.boxes.values() for arc in node.inputs}
+        return frozenset(arcs | {output.source for output in self.net.outputs.values()})
+
+    def enter(self, turns: Mapping[str, Turn]) -> None:
+        """Put what the inputs give on their arcs."""
+        for name, turn in turns.items():
+            self.frames |= {Arc(name): turn.train, Arc(name, LATE): turn.late}
+            self.frontiers[name] = turn.frontier
+            self.stats[name].count(turn.train.height + turn.late.height, {MAIN: turn.train.height})
+            self.stats[name].late += turn.late.height
+
+    def run(self, stages: Iterable[Stage]) -> None:
+        """Run stages, each behind all that it reads."""
+        for stage in stages:
+            self._run_stage(stage)
+
+    def note_dead(self, name: str, letters: pl.DataFrame) -> None:
+        """Keep records that became no tuple."""
+        if letters.height:
+            columns = [pl.lit(name).alias("source"), *map(pl.col, DEAD_LETTERS)]
+            self.dead.append(letters.select(columns))
+
+    def _run_stage(self, stage: Stage) -> None:
+        box = self.net.boxes[stage.last].box
+        start = perf_counter()
+        try:
+            if isinstance(box, Lazy):
+                self._run_chain(stage)
+            elif isinstance(box, Eager):
+                self._run_eager(stage.last, box)
+            elif isinstance(box, Stateful):
+                self._run_stateful(stage.last, box)
+            elif isinstance(box, Tabled):
+                self._run_tabled(stage.last, box)
+        except pl.exceptions.PolarsError as error:
+            first = str(error).splitlines()[0]
+            raise BoxcarsError(f"box '{stage.last}' failed: {first}") from error
+        except BoxcarsError as error:
+            raise BoxcarsError(f"box '{stage.last}' failed: {error}") from error
+        self.stats[stage.last].seconds += perf_counter() - start
+
+    def _run_chain(self, stage: Stage) -> None:
+        """Run a chain of lazy boxes as one Polars query."""
+        train = self.frames[stage.inputs[0]]
+        frontier = self.frontiers[stage.inputs[0].source]
+        lazy: Mapping[str, pl.LazyFrame] = {MAIN: train.lazy()}
+        inner: dict[str, pl.LazyFrame] = {}
+        for name in stage.names:
+            box = self.net.boxes[name].box
+            assert isinstance(box, Lazy)
+            schema = self.checked.inputs_of(name)[0]
+            lazy = box.pipeline(lazy[MAIN], schema)
+            frontier = box.move_frontier(frontier, schema)
+            self.frontiers[name] = frontier
+            if name != stage.last:
+                inner[name] = lazy[MAIN]
+        groups = self._groups(stage)
+        asked = {g: n for n, g in reversed(groups.items()) if g not in (0, groups[stage.last])}
+        counts = [inner[name].select(pl.len()) for name in asked.values()]
+        frames = pl.collect_all([*lazy.values(), *counts])
+        self.frames |= {Arc(stage.last, p): f for p, f in zip(lazy, frames, strict=False)}
+        sizes = {g: int(f.item()) for g, f in zip(asked, frames[len(lazy) :], strict=True)}
+        self._count_chain(stage, groups, {0: train.height} | sizes)
+
+    def _groups(self, stage: Stage) -> dict[str, int]:
+        """Number the boxes of a chain so that those with equally many tuples behind them agree."""
+        changes = [int(not self._keeps_rows(name)) for name in stage.names]
+        return dict(zip(stage.names, accumulate(changes), strict=True))
+
+    def _keeps_rows(self, name: str) -> bool:
+        box = self.net.boxes[name].box
+        return isinstance(box, Lazy) and box.keeps_rows
+
+    def _count_chain(self, stage: Stage, groups: dict[str, int], sizes: dict[int, int]) -> None:
+        ports = self.net.boxes[stage.last].box.ports
+        leaving = {port: self.frames[Arc(stage.last, port)].height for port in ports}
+        sizes.setdefault(groups[stage.last], leaving.get(MAIN, 0))
+        entering = sizes[0]
+        for name in stage.names[:-1]:
+            self.stats[name].count(entering, {MAIN: sizes[groups[name]]})
+            self.stats[name].fused_into = stage.last
+            entering = sizes[groups[name]]
+        self.stats[stage.last].count(entering, leaving)
+
+    def _run_eager(self, name: str, box: Eager) -> None:
+        arc = self.net.boxes[name].inputs[0]
+        train = self.frames[arc]
+        frames = dict(box.run(train, self.checked.schemas[arc]))
+        self.frontiers[name] = self.frontiers[arc.source]
+        self._leave(name, train.height, frames)
+
+    def _run_stateful(self, name: str, box: Stateful) -> None:
+        arcs = self.net.boxes[name].inputs
+        schemas = self.checked.inputs_of(name)
+        if name not in self.states:
+            self.states[name] = box.start(schemas)
+        trains = tuple(self.frames[arc] for arc in arcs)
+        frontiers = tuple(self.frontiers[arc.source] for arc in arcs)
+        step = box.step(self.states[name], trains, frontiers, schemas)
+        self.states[name] = step.state
+        self.frontiers[name] = step.frontier
+        self._leave(name, sum(train.height for train in trains), dict(step.trains))
+
+    def _run_tabled(self, name: str, box: Tabled) -> None:
+        arc = self.net.boxes[name].inputs[0]
+        train = self.frames[arc]
+        frames = dict(box.run(train, self.checked.schemas[arc], self.store))
+        self.frontiers[name] = self.frontiers[arc.source]
+        self._leave(name, train.height, frames)
+
+    def _leave(self, name: str, entering: int, frames: dict[str, pl.DataFrame]) -> None:
+        ports = self.net.boxes[name].box.ports
+        self.frames |= {Arc(name, port): frame for port, frame in frames.items()}
+        self.stats[name].count(entering, {port: frames[port].height for port in ports})
+        if LATE in frames:
+            self.stats[name].late += frames[LATE].height
+        if DEAD in frames:
+            self.stats[name].dead += frames[DEAD].height
+            if Arc(name, DEAD) not in self.read:
+                self.note_dead(name, frames[DEAD])
