@@ -22,6 +22,7 @@ from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import Wrong, nearest
+from boxcars.model.routing import Routing
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
@@ -97,6 +98,23 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             MAIN: Schema(fields, schema.ts, ordered=schema.ts not in types),
             LATE: replace(schema, ordered=False),
         }
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """By group, unless what one group does depends on the tuples of others."""
+        if not self.by:
+            return Routing.single("it has no group-by fields")
+        if self.window.by == "runs":
+            return Routing.single("a run ends where any other group comes")
+        if self.window.slack:
+            return Routing.single("its slack is counted over all groups")
+        return Routing.key((name, schemas[0][name]) for name in self.by)
+
+    @property
+    def combines(self) -> bool:
+        """Whether all its functions combine, over time windows: the others go by neighbours."""
+        if self.window.by != "time" or self.window.slack or self.window.emit != "close":
+            return False
+        return all(read_function(expr)[0].partial is not None for expr in self.fields.values())
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """No tuples are kept."""

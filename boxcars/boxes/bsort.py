@@ -15,6 +15,7 @@ from boxcars.kernels.reorder import Buffer, Slack
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.problem import a
+from boxcars.model.routing import Routing
 from boxcars.model.schema import Schema
 from boxcars.model.types import ORDER_TYPES, Type
 
@@ -53,6 +54,10 @@ class BSort(Stateful, type="bsort", icon="⇅"):
     def side_ports(self) -> tuple[str, ...]:
         """``late`` has the tuples that would have had to leave before."""
         return (LATE,)
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """A tuple is late by what all others were, so all must meet."""
+        return Routing.single("it sorts all tuples together")
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The same fields in another order."""

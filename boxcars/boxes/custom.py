@@ -19,6 +19,7 @@ from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import BoxcarsError, Problem, Wrong, a, nearest
+from boxcars.model.routing import Routing
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import FIELD_TYPES, Type
 
@@ -102,6 +103,12 @@ class Custom(Stateful, type="custom", icon="✎"):
     def ports(self) -> tuple[str, ...]:
         """The outputs of the class."""
         return self.names
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """By the fields that it can be split by."""
+        if not self.by:
+            return Routing.single("it names no fields in by")
+        return Routing.key((name, schemas[port][name]) for name in self.by)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """What the class says; its parameters, inputs and outputs are checked first."""

@@ -44,6 +44,10 @@ class Drop(Lazy, type="drop", icon="✂"):
             inputs.expect(self.where, Type.BOOL, "where")
         return {MAIN: inputs[0]}
 
+    def carries(self, field: str, schema: Schema) -> str | None:
+        """All fields pass as they are."""
+        return field
+
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
         """Keep what may not be dropped and what chance spares."""
         doomed = scatter(pl.col(POSITION), self.seed) < self.rate

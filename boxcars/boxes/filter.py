@@ -65,6 +65,10 @@ class Filter(Lazy, type="filter", icon="▽"):
             inputs.expect(predicate, Type.BOOL, "where", i)
         return dict.fromkeys(self.ports, inputs[0])
 
+    def carries(self, field: str, schema: Schema) -> str | None:
+        """All fields pass as they are."""
+        return field
+
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
         """One filter for one output; for several the route of each tuple is found first."""
         predicates = [predicate.compile(schema) for predicate in self.where]

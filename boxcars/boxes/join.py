@@ -19,6 +19,7 @@ from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import a
+from boxcars.model.routing import Routing
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
@@ -53,6 +54,16 @@ class Matching(Stateful):
     @abstractmethod
     def keys(self) -> tuple[tuple[str, str], ...]:
         """The fields, one on the left and one on the right, that are equal in every pair."""
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """By the equal fields, or else as pairs; the last tuples of a stream are one piece."""
+        if "tuples" in (self.window.by, (self.right or self.window).by):
+            return Routing.single("its windows count the tuples of all keys")
+        if self.keys:
+            return Routing.key(equal_fields(self.keys, port, schemas))
+        schema = schemas[port]
+        read = [f for f in schema.fields if f"{SIDES[port]}.{f}" in self.on.fields]
+        return Routing.pairs((name, schema[name]) for name in read or [schema.ts])
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The order attribute, then the fields of both sides."""
@@ -186,12 +197,20 @@ def equality(term: Expr) -> tuple[str, str] | None:
     return (fields["left"], fields["right"]) if set(fields) == set(SIDES) else None
 
 
+def equal_fields(
+    keys: Sequence[tuple[str, str]], port: int, schemas: tuple[Schema, ...]
+) -> list[tuple[str, Type]]:
+    """The fields of one side that are equal in every pair, and the types they are compared in."""
+    left, right = schemas
+    return [(key[port], _common_type(left[key[0]], right[key[1]])) for key in keys]
+
+
 def find_condition(
     on: Expr, keys: Sequence[tuple[str, str]], schemas: tuple[Schema, ...]
 ) -> Condition:
     """The key, and what is left of ``on``: all of it where the key is only a hash."""
     both = pair(*schemas)
-    dtypes = tuple(_common(both[f"left.{one}"], both[f"right.{two}"]) for one, two in keys)
+    dtypes = tuple(type_.dtype for _, type_ in equal_fields(keys, 0, schemas))
     exact = Condition.is_exact(dtypes)
     terms = [t for t in conjuncts(on) if not (keys and exact and equality(t))]
     lefts, rights = (tuple(key[port] for key in keys) for port in range(2))
@@ -203,9 +222,9 @@ def find_condition(
     )
 
 
-def _common(one: Type, two: Type) -> pl.DataType:
+def _common_type(one: Type, two: Type) -> Type:
     """The type in which two fields are compared: an int that meets a float becomes one."""
-    return (one if one is two else Type.FLOAT).dtype
+    return one if one is two else Type.FLOAT
 
 
 def _names(port: int) -> tuple[str, str]:

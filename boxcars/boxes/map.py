@@ -129,6 +129,11 @@ class Map(Lazy, type="map", icon="ƒ"):
     def _order_kept(self, ts: str, schema: Schema) -> bool:
         return ts not in self.fields or self.fields[ts].increasing_in(schema.ts)
 
+    def carries(self, field: str, schema: Schema) -> str | None:
+        """A field that stays, or one whose expression is nothing but a field."""
+        new = self.fields.get(field)
+        return new.is_field() if new is not None else self._kept(schema).get(field)
+
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
         """A select, beside the train so that a constant is there once for every tuple."""
         columns = {new: pl.col(old).alias(new) for new, old in self._kept(schema).items()}

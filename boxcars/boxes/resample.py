@@ -16,6 +16,7 @@ from boxcars.kernels.reorder import earlier, later, physical, stored
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
+from boxcars.model.routing import Routing
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
 from boxcars.model.window import Window
 
@@ -69,6 +70,10 @@ class Resample(Stateful, type="resample", icon="∿"):
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of :meth:`build`."""
         return (self.window,), {"fields": self.plain()["fields"]}
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """There are no groups, so all tuples must meet."""
+        return Routing.single("every left tuple looks at all right ones")
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The fields of the left input, then the functions."""

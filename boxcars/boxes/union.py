@@ -50,6 +50,10 @@ class Union(Stateful, type="union", icon="∪"):
         inputs.in_order()
         return {MAIN: first}
 
+    def carries(self, field: str, schema: Schema) -> str | None:
+        """All fields pass as they are."""
+        return field
+
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """Nothing waits yet."""
         return {str(port): schemas[0].empty() for port in range(len(schemas))}

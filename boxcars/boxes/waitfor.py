@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from boxcars.boxes.join import SIDES, equality, find_condition, pair
+from boxcars.boxes.join import SIDES, equal_fields, equality, find_condition, pair
 from boxcars.expr import Expr, conjuncts
 from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
 from boxcars.kernels.matching import KEY, Axis, Input, Limit, find_pairs
@@ -17,6 +17,7 @@ from boxcars.kernels.reorder import later, physical, stored
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.problem import a
+from boxcars.model.routing import Routing
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
@@ -60,6 +61,17 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
     def ports(self) -> tuple[str, ...]:
         """The tuples that were let go, and ``timeout`` with those that were not."""
         return (MAIN, TIMEOUT)
+
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """The fields of the terms such as ``left.k = right.k``."""
+        return tuple(found for term in conjuncts(self.on) if (found := equality(term)))
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """By the equal fields."""
+        if not self.keys:
+            return Routing.single("every right tuple may let any left tuple go")
+        return Routing.key(equal_fields(self.keys, port, schemas))
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """Both outputs have the fields of the left input."""
@@ -118,8 +130,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
     ) -> pl.DataFrame:
         """Rows of left tuples with the row of the right tuple that lets each go, in order."""
         left, right = schemas
-        keys = [key for term in conjuncts(self.on) if (key := equality(term))]
-        type_, condition = left[left.ts], find_condition(self.on, keys, schemas)
+        type_, condition = left[left.ts], find_condition(self.on, self.keys, schemas)
         marks = (due, stored(new[1][right.ts], type_))
         limit = Limit.of(Window("time", self.timeout), type_)
         limits = (limit, Limit(timed=True, reach=type(limit.reach)(0)))  # right ones do not wait

@@ -13,6 +13,7 @@ from boxcars.kernels.keys import encode_keys
 from boxcars.kernels.reorder import LAST, WAITING, emit_least, physical, stored, ticks
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
+from boxcars.model.routing import Routing
 from boxcars.model.schema import Schema
 
 _NOW = "now"
@@ -45,6 +46,10 @@ class WSort(Stateful, type="wsort", icon="↧"):
     def side_ports(self) -> tuple[str, ...]:
         """``late`` has the tuples that are less than one that has left."""
         return (LATE,)
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """The least of all tuples leaves, so all must meet."""
+        return Routing.single("it sorts all tuples together")
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """Both outputs have the fields of the input; late tuples keep their order attribute."""

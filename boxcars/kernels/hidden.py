@@ -19,7 +19,7 @@ _FINISHER = pl.lit(0x94D049BB133111EB, dtype=pl.UInt64)
 def scatter(position: pl.Expr, seed: int) -> pl.Expr:
     """A number in [0, 1) that looks random but depends on position and seed alone (splitmix64)."""
     start = (seed * 0x9E3779B97F4A7C15) % 2**64
-    z = position.cast(pl.UInt64) + pl.lit(start, dtype=pl.UInt64)
+    z = position.reinterpret(signed=False) + pl.lit(start, dtype=pl.UInt64)
     z = (z ^ (z // 2**30)) * _MULTIPLIER
     z = (z ^ (z // 2**27)) * _FINISHER
     z = z ^ (z // 2**31)

@@ -21,6 +21,7 @@ from typing import (
 from boxcars.model import codec
 from boxcars.model.arc import MAIN
 from boxcars.model.problem import NetworkError, Path, Problem, Wrong, a, nearest
+from boxcars.model.routing import ANYWHERE, Routing
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
 from boxcars.model.types import Type
 
@@ -200,6 +201,21 @@ class Box(ABC):
     @abstractmethod
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The type rule: the schema of each output, and complaints noted in ``inputs``."""
+
+    def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
+        """Which tuples that enter by a port must meet, so that the box can run in many places."""
+        if self.writes:
+            return Routing.single("it changes a stored table")
+        return Routing.single("it has one state for all tuples") if self.stateful else ANYWHERE
+
+    def carries(self, field: str, schema: Schema) -> str | None:
+        """The field of its input that leaves, as it is, under that name; None if none does."""
+        return None
+
+    @property
+    def combines(self) -> bool:
+        """Whether results over some of the tuples can be combined to those over all of them."""
+        return False
 
     @classmethod
     def build(cls, *arguments: Any, **given: Any) -> Self:
