@@ -8,6 +8,9 @@
 1
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from boxcars import boxes
 from boxcars.convert import RecordFormat, converter
 from boxcars.engine.cuts import check_cuts
@@ -30,6 +33,17 @@ from boxcars.model.superbox import use
 from boxcars.model.types import Type
 from boxcars.model.window import Window, landmark, runs, time, tuples, value
 
+if TYPE_CHECKING:
+    from boxcars.engine.run import Run, Status, run
+
+
+def __getattr__(name: str) -> Any:
+    """What runs on Spark is imported when it is asked for: a preview needs none of it."""
+    if name in ("Run", "Status", "run"):
+        return getattr(import_module("boxcars.engine.run"), name)
+    raise AttributeError(f"module 'boxcars' has no attribute '{name}'")
+
+
 __all__ = [
     "Box",
     "BoxcarsError",
@@ -44,9 +58,11 @@ __all__ = [
     "Problem",
     "Qos",
     "RecordFormat",
+    "Run",
     "Schema",
     "Setup",
     "State",
+    "Status",
     "Stream",
     "Type",
     "Window",
@@ -64,6 +80,7 @@ __all__ = [
     "load",
     "loads",
     "preview",
+    "run",
     "runs",
     "save",
     "time",

@@ -203,6 +203,54 @@ def preview(
         typer.echo(f"{tuples:,} tuples in {seconds:.2f} s", err=True)
 
 
+@app.command()
+def run(
+    network: NetworkFile,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="name=FILE or name=FOLDER for an input.", metavar="NAME=FILE"),
+    ] = None,
+    sink: Annotated[
+        list[str] | None,
+        typer.Option(help="name=FOLDER for an output.", metavar="NAME=FOLDER"),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="The folder from which a run goes on if it is stopped.")
+    ] = None,
+    epoch_rows: Annotated[int, typer.Option(help="How many rows an epoch reads.")] = 100_000,
+    master: Annotated[
+        str | None, typer.Option(help="The Spark cluster; without it, this machine.")
+    ] = None,
+) -> None:
+    """Run a network on Spark over files, exactly once; Ctrl-C stops it behind an epoch."""
+    net = bx.load(network)
+    running = bx.run(
+        net,
+        _pairs(source, "--source"),
+        _pairs(sink, "--sink", "FOLDER"),
+        checkpoint=checkpoint,
+        epoch_rows=epoch_rows,
+        master=master,
+        tell=_show_progress if sys.stderr.isatty() else None,
+    )
+    try:
+        status = running.wait()
+    except KeyboardInterrupt:
+        status = running.stop()
+    if sys.stderr.isatty():
+        typer.echo("", err=True)
+    for name in net.outputs:
+        typer.echo(f"{name}: {status.out.get(name, 0):,} tuples")
+    again = "" if status.state == "finished" or checkpoint is None else "; run it again to go on"
+    typer.echo(f"{status.state} after epoch {status.epoch}{again}", err=True)
+
+
+def _show_progress(status: bx.Status) -> None:
+    read, out = sum(status.read.values()), sum(status.out.values())
+    line = f"epoch {status.epoch}: {read:,} tuples in, {out:,} out, {status.seconds:.1f} s"
+    typer.echo(f"\r\033[K{line}", nl=False, err=True)
+
+
 def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in given or []:

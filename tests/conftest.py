@@ -3,9 +3,19 @@
 from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 
+from boxcars.engine.session import make_session
 from tests.postgres import server
 from tests.stores import Store
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The one Spark session of all tests."""
+    session = make_session("local[2]")
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,149 @@
+"""A checkpoint: the folder from which a run goes on, and the ledger of its epochs.
+
+For each epoch there are two small files. Its *plan* is written before it runs and says what it
+reads, so that a repeated epoch reads the same. Its *manifest* is written when everything else is
+there, under its name at once or not at all; with it the epoch is committed. States are Arrow files
+that are never changed: a manifest names those that make up the states of its epoch, and what did
+not change since the last epoch is named again and not written again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from boxcars.connect.files import replacing, writing
+from boxcars.model.problem import BoxcarsError, Wrong
+
+Owner = str
+"""Whose state a frame belongs to: a box or an input."""
+
+_KEPT = 2
+"""How many manifests back states are kept: the last one, and the one before it."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows of a file; ``position`` is that of the first among all rows of the input."""
+
+    path: str
+    start: int
+    stop: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an epoch reads of each input, and whether that is the end of it."""
+
+    epoch: int
+    splits: Mapping[str, tuple[Split, ...]]
+    final: Mapping[str, bool]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an epoch left: how far each input was read, the files of all states, and counts."""
+
+    epoch: int
+    network: str
+    read: Mapping[str, int]
+    final: bool
+    state: tuple[tuple[Owner, str, str], ...] = ()
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Checkpoint:
+    """The folder of a run."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._epochs, self._state = self.folder / "epochs", self.folder / "state"
+        with writing(folder):
+            for part in (self._epochs, self._state):
+                part.mkdir(parents=True, exist_ok=True)
+
+    def last(self) -> Manifest | None:
+        """The manifest of the last epoch that was committed."""
+        names = sorted(path.name for path in self._epochs.glob("*.done.json"))
+        return None if not names else _manifest(_read(self._epochs / names[-1]))
+
+    def plan_of(self, epoch: int) -> Plan | None:
+        """What was planned for an epoch, if it was begun."""
+        path = self._epochs / f"{epoch:08d}.plan.json"
+        return _plan(_read(path)) if path.exists() else None
+
+    def begin(self, plan: Plan) -> None:
+        """Write down what an epoch reads, before it runs."""
+        self._write(self._epochs / f"{plan.epoch:08d}.plan.json", asdict(plan))
+
+    def commit(self, manifest: Manifest) -> None:
+        """The epoch is done."""
+        self._write(self._epochs / f"{manifest.epoch:08d}.done.json", asdict(manifest))
+        self._forget(manifest.epoch - _KEPT)
+
+    def _write(self, path: Path, content: Mapping[str, Any]) -> None:
+        with writing(path), replacing(path) as part:
+            part.write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+    def save(self, epoch: int, number: int, frame: pl.DataFrame) -> str:
+        """Write a frame of a state; gives the name of its file."""
+        name = f"{epoch:08d}-{number:04d}.arrow"
+        with writing(self._state / name), replacing(self._state / name) as part:
+            frame.write_ipc(part, compat_level=pl.CompatLevel.oldest())
+        return name
+
+    def load(self, name: str) -> pl.DataFrame:
+        """Read a frame of a state."""
+        path = self._state / name
+        try:
+            return pl.read_ipc(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            first = str(error).splitlines()[0]
+            raise BoxcarsError(f"{path}: the checkpoint is damaged: {first}") from None
+
+    def _forget(self, epoch: int) -> None:
+        """Remove what no epoch behind this one needs."""
+        paths = sorted(self._epochs.glob("*.done.json"))
+        manifests = {path: _manifest(_read(path)) for path in paths}
+        needed = _files(m for m in manifests.values() if m.epoch > epoch)
+        for path, manifest in manifests.items():
+            if manifest.epoch <= epoch:
+                path.unlink()
+                (self._epochs / f"{manifest.epoch:08d}.plan.json").unlink(missing_ok=True)
+                for name in _files([manifest]) - needed:
+                    (self._state / name).unlink(missing_ok=True)
+
+
+def _files(manifests: Iterable[Manifest]) -> set[str]:
+    return {name for manifest in manifests for _, _, name in manifest.state}
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BoxcarsError(f"{path}: the checkpoint is damaged: {error}.") from None
+
+
+def _plan(plain: Any) -> Plan:
+    splits = {name: tuple(Split(**s) for s in found) for name, found in plain["splits"].items()}
+    return Plan(plain["epoch"], splits, plain["final"])
+
+
+def _manifest(plain: Any) -> Manifest:
+    return Manifest(**{**plain, "state": tuple(tuple(entry) for entry in plain["state"])})
+
+
+def check_network(manifest: Manifest | None, network: str, folder: Path) -> None:
+    """Refuse the checkpoint of another network."""
+    if manifest is not None and manifest.network != network:
+        raise Wrong(
+            f"{folder}: this checkpoint belongs to another network or another version of it: give "
+            "the run a new --checkpoint, or remove this one."
+        )

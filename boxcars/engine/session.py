@@ -1,0 +1,32 @@
+"""The Spark session of a run: local by default, tuned for epochs of few, large values."""
+
+from __future__ import annotations
+
+import sys
+
+from pyspark.sql import SparkSession
+
+from boxcars.model.problem import BoxcarsError
+
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.shuffle.compress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+def make_session(master: str | None) -> SparkSession:
+    """A session on this machine, or on the cluster at ``master``; one that is there is used."""
+    builder = SparkSession.builder.appName("boxcars").master(master or "local[*]")
+    for name, value in {**_SETTINGS, "spark.pyspark.python": sys.executable}.items():
+        builder = builder.config(name, value)
+    try:
+        spark = builder.getOrCreate()
+    except Exception as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise BoxcarsError(f"Spark does not start: {first} Boxcars needs Java 17.") from None
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
