@@ -6,10 +6,12 @@ the high mobility query of StreamCloud. Run it with ``bin/demo`` or
 """
 
 import sys
+import tempfile
 from time import perf_counter
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
@@ -79,18 +81,13 @@ def main() -> None:
     console.print("[bold]The network[/bold]: boxes and arrows, checked before anything runs\n")
     print(draw(net, "text", width=console.width))
     calls, cloned = generate_calls(CALLS)
-    with console.status(f"running {CALLS:,} calls ..."):
+    with console.status(f"running {CALLS:,} calls in this process ..."):
         bx.preview(net, {"calls": calls[:1000]})
         start = perf_counter()
         result = bx.preview(net, {"calls": calls}, trains=5)
         seconds = perf_counter() - start
     frauds = result["frauds"]
-    table = Table(title=f"The first of {frauds.num_rows} alerts", title_justify="left")
-    for column in frauds.column_names:
-        table.add_column(column, justify="left" if column == "phone" else "right")
-    for row in frauds.slice(0, 8).to_pylist():
-        table.add_row(*(f"{v:,.0f}" if isinstance(v, float) else str(v) for v in row.values()))
-    console.print(table)
+    show_alerts(frauds, console)
     found = set(frauds["phone"].to_pylist())
     console.print("\n[bold]What each box did[/bold]\n")
     print(stats_table(result.stats.values()))
@@ -98,8 +95,39 @@ def main() -> None:
         f"\n{len(found & cloned)} of {len(cloned)} cloned phones found, "
         f"{len(found - cloned)} false alarms.\n{CALLS:,} calls in {seconds:.2f} s: "
         f"[bold]{CALLS / seconds:,.0f} calls a second[/bold], in this process.\n"
-        "Next: docs/tutorial/first-network.md"
     )
+    run_on_spark(net, calls, frauds, console)
+    console.print("Next: docs/tutorial/first-network.md")
+
+
+def show_alerts(frauds: pa.Table, console: Console) -> None:
+    """A table of the first few."""
+    table = Table(title=f"The first of {frauds.num_rows} alerts", title_justify="left")
+    for column in frauds.column_names:
+        table.add_column(column, justify="left" if column == "phone" else "right")
+    for row in frauds.slice(0, 8).to_pylist():
+        table.add_row(*(f"{v:,.0f}" if isinstance(v, float) else str(v) for v in row.values()))
+    console.print(table)
+
+
+def run_on_spark(net: bx.Network, calls: pl.DataFrame, frauds: pa.Table, console: Console) -> None:
+    """The same network on Spark, in epochs, with a checkpoint; it must find the same."""
+    console.print("[bold]The same on Spark[/bold], epoch by epoch, exactly once\n")
+
+    def tell(status: bx.Status) -> None:
+        alerts = status.out.get("frauds", 0)
+        read = status.read["calls"]
+        console.print(f"  epoch {status.epoch}: {read:,} calls, {alerts} new alerts in all")
+
+    with tempfile.TemporaryDirectory(prefix="boxcars-demo-") as folder:
+        sinks = {"frauds": f"{folder}/frauds"}
+        rows = max(CALLS // 5, 1)
+        run = bx.run(
+            net, {"calls": calls}, sinks, checkpoint=f"{folder}/run", epoch_rows=rows, tell=tell
+        )
+        run.wait()
+        same = pl.read_parquet(f"{folder}/frauds/*.parquet").equals(pl.from_arrow(frauds))
+    console.print(f"\nThe results are {'the same' if same else 'NOT THE SAME'}, tuple by tuple.")
 
 
 if __name__ == "__main__":

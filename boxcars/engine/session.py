@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from boxcars.model.problem import BoxcarsError
 
+_LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 _SETTINGS = {
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING}",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.python.unix.domain.socket.enabled": "true",
@@ -20,11 +25,15 @@ _SETTINGS = {
 
 def make_session(master: str | None) -> SparkSession:
     """A session on this machine, or on the cluster at ``master``; one that is there is used."""
+    if master is None or master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("boxcars").master(master or "local[*]")
     for name, value in {**_SETTINGS, "spark.pyspark.python": sys.executable}.items():
         builder = builder.config(name, value)
     try:
-        spark = builder.getOrCreate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of pandas, which we do not use
+            spark = builder.getOrCreate()
     except Exception as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise BoxcarsError(f"Spark does not start: {first} Boxcars needs Java 17.") from None
