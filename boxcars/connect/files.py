@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import polars as pl
@@ -50,8 +50,7 @@ def _read_file(path: Path, entity: Input | Table) -> Conformed:
     try:
         if path.suffix in (".csv", ".jsonl"):
             return _decode(path, entity)
-        table = pq.read_table(path) if path.suffix == ".parquet" else feather.read_table(path)
-        frame = pl.from_arrow(table)
+        frame = pl.from_arrow(_read_arrow(path, entity))
         assert isinstance(frame, pl.DataFrame)
         return conform(frame, entity)
     except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
@@ -59,6 +58,44 @@ def _read_file(path: Path, entity: Input | Table) -> Conformed:
         raise BoxcarsError(f"{path}: can't be read as {path.suffix[1:]}: {first}") from None
     except Wrong as wrong:
         raise Wrong(f"{path}: {wrong}") from None
+
+
+def _read_arrow(path: Path, entity: Input | Table) -> pa.Table:
+    """The columns that are fields; if one is missing all of them, to find what it may be called."""
+    if path.suffix == ".arrow":
+        return feather.read_table(path)
+    names = pq.read_schema(path).names
+    wanted = [name for name in names if name in entity.fields]
+    return pq.read_table(path, columns=wanted if len(wanted) == len(entity.fields) else None)
+
+
+def count_tuples(path: Path, entity: Input) -> int:
+    """How many tuples a file has; that of Parquet is known without reading it, if all fit."""
+    if path.suffix == ".parquet" and entity.fields[entity.ts] is not Type.FLOAT:
+        with suppress(OSError, pa.ArrowException):
+            file = pq.ParquetFile(path)
+            types = {field.name: field.type for field in file.schema_arrow}
+            fits = all(_same_type(types.get(name), t) for name, t in entity.fields.items())
+            if fits and _has_no_null(file.metadata, entity.ts):
+                return int(file.metadata.num_rows)
+    return _read_file(path, entity).tuples.height
+
+
+def _same_type(found: pa.DataType | None, type_: Type) -> bool:
+    return found is not None and pl.Series(pa.array([], found)).dtype == type_.dtype
+
+
+def _has_no_null(metadata: pq.FileMetaData, name: str) -> bool:
+    """Whether the statistics of a column say that it has no null."""
+    for group in range(metadata.num_row_groups):
+        columns = metadata.row_group(group)
+        for i in range(columns.num_columns):
+            column = columns.column(i)
+            if column.path_in_schema == name and (
+                column.statistics is None or column.statistics.null_count != 0
+            ):
+                return False
+    return True
 
 
 def _decode(path: Path, entity: Input | Table) -> Conformed:

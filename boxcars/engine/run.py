@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -14,12 +14,13 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from boxcars.connect.conform import as_frame
-from boxcars.connect.files import list_parts, target_of, write_table
+from boxcars.connect.files import count_tuples, list_parts, target_of, write_table
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, Split, check_network
-from boxcars.engine.epoch import Done, Task, read_file, run_tasks
+from boxcars.engine.epoch import Done, Task, run_tasks
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
 from boxcars.lang.files import dumps
+from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 
@@ -140,6 +141,7 @@ class _Tasks:
     sinks: Mapping[str, str]
     rows: int
     spark: SparkSession
+    heights: dict[Path, int] = field(default_factory=dict)
 
     def run_epoch(self, last: Manifest | None) -> tuple[Manifest, Mapping[str, int]]:
         """One epoch: from its plan to its manifest."""
@@ -188,7 +190,7 @@ class _Tasks:
     def _next(self, name: str, paths: Sequence[Path], begin: int) -> tuple[list[Split], bool]:
         """The rows from ``begin`` on; a file without any is read once, for its dead letters."""
         entity = self.net.inputs[name]
-        heights = [read_file(str(path), entity).tuples.height for path in paths]
+        heights = [self._count(path, entity) for path in paths]
         total, end = sum(heights), begin + self.rows
         found: list[Split] = []
         first = 0
@@ -199,6 +201,11 @@ class _Tasks:
                 found.append(Split(str(path), start, max(stop, 0), first + start))
             first += height
         return found, end >= total
+
+    def _count(self, path: Path, entity: Input) -> int:
+        if path not in self.heights:
+            self.heights[path] = count_tuples(path, entity)
+        return self.heights[path]
 
 
 def _added(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,11 +1,19 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from boxcars.connect.files import SUFFIXES, list_parts, read_input, target_of, write_table
+from boxcars.connect.files import (
+    SUFFIXES,
+    count_tuples,
+    list_parts,
+    read_input,
+    target_of,
+    write_table,
+)
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
@@ -147,3 +155,25 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
     parquet.write_table(pa.table([[1], [2]], names=["t", "t"]), path)
     with pytest.raises(BoxcarsError, match="calls.parquet: can't be read as parquet"):
         read_input(path, CALLS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "tuples"),
+    [
+        ({"t": [1, 2, 3], "x": [1.0, None, 2.0]}, 3),
+        ({"t": [1, None, 3], "x": [1.0, None, 2.0]}, 2),
+        ({"t": ["1", "two", "3"], "x": [1.0, None, 2.0]}, 2),
+        ({"t": [1, 2, 3], "x": ["1", "no", "2"]}, 2),
+        ({"t": [], "x": []}, 0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_counting_is_as_reading(
+    tmp_path: Path, columns: dict[str, list[Any]], tuples: int, suffix: str
+) -> None:
+    """A Parquet file is not read for it, unless some of its rows may be no tuples."""
+    entity = Input(Schema.of({"t": "int", "x": "float"}, ts="t").fields, "t")
+    path = tmp_path / f"data{suffix}"
+    write_table(pa.table(columns), path)
+    assert count_tuples(path, entity) == read_input(path, entity).tuples.height == tuples
