@@ -6,6 +6,7 @@ the same names: that is why nothing is lost or doubled, wherever a process ends.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,9 +26,9 @@ from boxcars.engine.stepper import Stepper
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import State
 from boxcars.kernels.reorder import Slack
-from boxcars.lang.files import loads
 from boxcars.model.check import Checked
 from boxcars.model.entities import Input
+from boxcars.model.plain import read_network
 from boxcars.model.problem import BoxcarsError
 
 Files = tuple[tuple[str, str, str], ...]
@@ -110,7 +111,7 @@ class _NoTables:
 
 @lru_cache(maxsize=4)
 def _checked(network: str) -> Checked:
-    return loads(network, "json").check().or_raise()
+    return read_network(json.loads(network)).network.check().or_raise()
 
 
 def _read(

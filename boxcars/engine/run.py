@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +20,9 @@ from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, Split, check_n
 from boxcars.engine.epoch import Done, Task, run_tasks
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
-from boxcars.lang.files import dumps
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
+from boxcars.model.plain import network_to_plain
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 
 EPOCH_ROWS = 100_000
@@ -116,7 +117,7 @@ def run(
         raise Wrong("stored tables can't be used in a run yet; bx.preview can.")
     folder = Path(checkpoint or tempfile.mkdtemp(prefix="boxcars-"))
     ledger = Checkpoint(folder)
-    text = dumps(net, "json")
+    text = json.dumps(network_to_plain(net))
     check_network(ledger.last(), fingerprint(text), folder)
     tasks = _Tasks(
         net,
