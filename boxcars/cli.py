@@ -20,11 +20,14 @@ from boxcars.draw import FORMATS, draw
 from boxcars.engine.memory import keep_memory
 from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
+from boxcars.lang.compiled import project_files
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.layout import load_layout
 from boxcars.lang.streamcloud import is_project, load_project
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.superbox import flatten
+from boxcars.plan import STRATEGIES, make_plan
+from boxcars.plan.show import PLAN_FORMATS
 from boxcars.reference import generated
 
 app = typer.Typer(
@@ -131,6 +134,36 @@ def draw_command(
     else:
         with writing(to):
             to.write_text(picture, encoding="utf-8")
+
+
+@app.command()
+def plan(
+    network: NetworkFile,
+    strategy: Annotated[str, typer.Option(help=f"One of {', '.join(STRATEGIES)}.")] = STRATEGIES[0],
+    buckets: Annotated[int, typer.Option(help="Buckets of each subquery.", min=1)] = 64,
+    instances: Annotated[int, typer.Option(help="Instances of each subquery.", min=1)] = 4,
+    groups: Annotated[bool, typer.Option(help="Keep the boxes of a group together.")] = False,
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(PLAN_FORMATS)}.")] = "text",
+    output: Annotated[Path | None, typer.Option(help="Write to a file.")] = None,
+    write: Annotated[
+        Path | None, typer.Option(help="Write the files of a StreamCloud project to a folder.")
+    ] = None,
+) -> None:
+    """Show how a network is cut into subqueries, how each is split, and what that costs."""
+    if format not in PLAN_FORMATS:
+        raise Wrong(f"there is no format '{format}'.{nearest(format, PLAN_FORMATS)}")
+    checked = bx.check_file(network).or_raise()
+    made = make_plan(checked, strategy, buckets, instances, groups)  # type: ignore[arg-type]
+    files = {output: PLAN_FORMATS[format](made, checked)} if output else {}
+    if write is not None:
+        write.mkdir(parents=True, exist_ok=True)
+        files |= {write / name: text for name, text in project_files(made, checked).items()}
+    for path, text in files.items():
+        with writing(path):
+            path.write_text(text, encoding="utf-8")
+            path.chmod(0o755 if path.name == "launch.sh" else 0o644)
+    if not files:
+        typer.echo(PLAN_FORMATS[format](made, checked), nl=False)
 
 
 @app.command()

@@ -14,7 +14,7 @@ from boxcars.cli import app
 from boxcars.model.problem import BoxcarsError
 
 COMMANDS = ["check", "convert", "draw", "diff", "describe", "preview", "boxes", "functions"]
-COMMANDS += ["bench", "generate"]
+COMMANDS += ["plan", "bench", "generate"]
 
 
 def network() -> bx.Network:

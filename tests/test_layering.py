@@ -21,6 +21,7 @@ ALLOWED = {
     "boxes": {"model", "expr", "sql", "kernels", "convert", "boxes"},
     "connect": {"model", "expr", "sql", "convert", "connect"},
     "draw": {"model", "draw"},
+    "plan": {"model", "kernels", "draw", "plan"},
     "lang": EVERYBODY - {"engine", "cli", "reference", "boxes"},
     "engine": EVERYBODY - {"lang", "draw", "cli", "reference", "boxes"},
     "pages": EVERYBODY - {"cli", "reference"},

@@ -17,21 +17,24 @@ def to_mermaid(picture: Picture) -> str:
     """The flowchart; ids are numbers, because names may hold anything."""
     ids = {key: f"n{number}" for number, key in enumerate(picture.items)}
     lines = ["flowchart LR"]
-    lines += [f"    {ids[key]}{_shape(item)}" for key, item in picture.items.items()]
+    lines += [f"    {ids[key]}{shape(item)}" for key, item in picture.items.items()]
     for arrow in picture.arrows:
         words = " ".join(filter(None, [arrow.label, f"◆ {arrow.keeps}" if arrow.keeps else ""]))
-        label = f'|"{_escape(words)}"|' if words else ""
+        label = f'|"{mermaid_text(words)}"|' if words else ""
         lines.append(f"    {ids[arrow.source]} -->{label} {ids[arrow.target]}")
     return "\n".join(lines) + "\n"
 
 
-def _shape(item: Item) -> str:
+def shape(item: Item) -> str:
+    """An item as a node, in the shape of its kind."""
     start, end = _SHAPES[item.kind]
     summary = item.summary if len(item.summary) <= 48 else item.summary[:47] + "…"
-    return f'{start}"{item.icon} {_escape(item.name)}<br/><small>{_escape(summary)}</small>"{end}'
+    words = f"{mermaid_text(item.name)}<br/><small>{mermaid_text(summary)}</small>"
+    return f'{start}"{item.icon} {words}"{end}'
 
 
-def _escape(text: str) -> str:
+def mermaid_text(text: str) -> str:
+    """A text without the characters that mean something to Mermaid."""
     for character, code in (("&", "amp"), ('"', "quot"), ("<", "lt"), (">", "gt"), ("|", "#124")):
         text = text.replace(character, f"&{code};")
     return text.replace("\n", " ")

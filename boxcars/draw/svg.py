@@ -50,13 +50,13 @@ def to_svg(picture: Picture, places: Mapping[str, Point] | None = None) -> str:
     at |= dict(places or {})
     moved = set(places or {})
     exits = _exits(picture, at)
-    lines = [_defs(picture.name)]
+    lines = [defs(picture.name)]
     for arrow in picture.arrows:
         route = layers.routes[arrow.source, arrow.target]
         if moved & {arrow.source, arrow.target}:
             route = (arrow.source, arrow.target)
         lines.append(_arrow(arrow, route, at, exits[arrow.source, arrow.label]))
-    lines += [_item(item, at[key]) for key, item in picture.items.items()]
+    lines += [item_svg(item, at[key]) for key, item in picture.items.items()]
     right = max((x for x, _ in at.values()), default=0) + WIDTH + _MARGIN
     bottom = max((y for _, y in at.values()), default=0) + HEIGHT + _MARGIN
     head = (
@@ -66,7 +66,8 @@ def to_svg(picture: Picture, places: Mapping[str, Point] | None = None) -> str:
     return "\n".join([head, *lines, "</svg>"]) + "\n"
 
 
-def _defs(name: str) -> str:
+def defs(name: str) -> str:
+    """What stands at the top of a picture: its title, its style, the tip of its arrows."""
     return (
         f"  <title>{escape(name)}</title>\n  <style>{_STYLE}  </style>\n"
         '  <defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
@@ -118,7 +119,8 @@ def _arrow(arrow: Arrow, route: tuple[str, ...], at: Mapping[str, Point], exit_:
     return "  <g>\n" + "\n".join(parts) + "\n  </g>"
 
 
-def _item(item: Item, place: Point) -> str:
+def item_svg(item: Item, place: Point) -> str:
+    """An item at its place."""
     x, y = place
     line, fill = _COLOURS[item.kind]
     round_ = HEIGHT / 2 if item.kind in ("input", "output") else 9
@@ -138,8 +140,8 @@ def _item(item: Item, place: Point) -> str:
         f"{escape(item.icon)}</text>"
     )
     for style, offset, text in (
-        ("name", 24, _cut(item.name, _NAME)),
-        ("summary", 40, _cut(item.summary, _SUMMARY)),
+        ("name", 24, shorten(item.name, _NAME)),
+        ("summary", 40, shorten(item.summary, _SUMMARY)),
     ):
         parts.append(
             f'    <text class="{style}" x="{x + 48:g}" y="{y + offset:g}">{escape(text)}</text>'
@@ -152,5 +154,6 @@ def escape(text: str) -> str:
     return html.escape(_FORBIDDEN.sub("\ufffd", text))
 
 
-def _cut(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
+    """The text, cut where it is too long."""
     return text if len(text) <= most else text[: most - 1] + "…"

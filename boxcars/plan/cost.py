@@ -1,0 +1,78 @@
+"""What a plan costs, as StreamCloud counts it: fan-out and hops (thesis, 3.2).
+
+``c(X) = alpha * fanout(X) + beta * hops(X)``. The instances are shared out evenly among the
+subclusters. The thesis counts the channels of the query-cloud as pairs of instances, and those of
+the other two as receivers only; with pairs everywhere the operator-set-cloud is no longer always
+the cheapest, so ``channels`` has that number too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from boxcars.model.check import Checked
+from boxcars.plan.make import make_plan
+from boxcars.plan.subquery import STRATEGIES, Plan, Strategy
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a strategy on a number of instances in all."""
+
+    strategy: Strategy
+    subclusters: int
+    size: float
+    """The instances of each subcluster."""
+    fanout: float
+    hops: int
+    channels: float
+
+    def total(self, alpha: float = 1, beta: float = 1) -> float:
+        """The cost, for weights between 0 and 1."""
+        return alpha * self.fanout + beta * self.hops
+
+
+def cost_of(plan: Plan, instances: int) -> Cost:
+    """The cost of a plan on so many instances in all.
+
+    >>> import boxcars as bx
+    >>> net = bx.Network("dear")
+    >>> calls = net.input("calls", ts="t", fields={"t": "int", "who": "str"})
+    >>> hourly = calls.filter("t > 0").aggregate(bx.time(60), by="who", n="count()")
+    >>> net.output("out", hourly)
+    >>> cost_of(make_plan(net.check()), 10).total()
+    6.0
+    """
+    links = _links(plan)
+    hops = _longest(links)
+    number = max(len(plan.subclusters), 1)
+    if plan.strategy == "query-cloud":
+        pairs = float(instances * (instances - 1))
+        return Cost(plan.strategy, number, instances, pairs, hops, pairs)
+    size = instances / number
+    edges = sum(map(len, links.values()))
+    return Cost(plan.strategy, number, size, size * edges, hops, size * size * edges)
+
+
+def compare(checked: Checked, instances: int) -> tuple[Cost, ...]:
+    """All strategies beside each other, on the same number of instances."""
+    return tuple(cost_of(make_plan(checked, strategy), instances) for strategy in STRATEGIES)
+
+
+def _links(plan: Plan) -> Mapping[str, set[str]]:
+    """The subqueries that each one reads; inputs are no part of the cluster."""
+    working = {subquery.name for subquery in plan.subqueries if subquery.boxes}
+    return {
+        subquery.name: {plan.home[feed.arc.source] for feed in subquery.inputs} & working
+        for subquery in plan.subqueries
+        if subquery.boxes
+    }
+
+
+def _longest(links: Mapping[str, set[str]]) -> int:
+    """How often a tuple is handed on, at most; the subqueries are in the order of the arrows."""
+    hops: dict[str, int] = {}
+    for name, before in links.items():
+        hops[name] = max((hops[source] + 1 for source in before), default=0)
+    return max(hops.values(), default=0)

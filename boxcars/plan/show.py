@@ -1,0 +1,131 @@
+"""A plan for people: as text with its costs, and as a picture with a frame for each subquery."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from boxcars.draw.frames import Frame, Link, to_framed_mermaid, to_framed_svg
+from boxcars.draw.picture import output_key, picture_of
+from boxcars.model.arc import MAIN
+from boxcars.model.check import Checked
+from boxcars.model.routing import Routing
+from boxcars.plan.cost import compare
+from boxcars.plan.subquery import Feed, Plan, Subquery
+
+
+def plan_text(plan: Plan, checked: Checked) -> str:
+    """The levels with their subqueries, how each arc is split, and what the strategies cost."""
+    counts = f"{_count(len(plan.subqueries), 'subquery', 'subqueries')}, "
+    counts += _count(len(plan.levels), "level", "levels")
+    lines = [f"{plan.network} by {plan.strategy}: {counts}"]
+    width = max(len(subquery.name) for subquery in plan.subqueries) + 2
+    for number, names in enumerate(plan.levels):
+        lines += ["", f"level {number}"]
+        for name in names:
+            words = _subquery_lines(plan[name], checked)
+            heads = [name, *[""] * (len(words) - 1)]
+            lines += [f"  {h:<{width}}{w}" for h, w in zip(heads, words, strict=True)]
+    return "\n".join([*lines, "", *_cost_lines(plan, checked)]) + "\n"
+
+
+def _subquery_lines(subquery: Subquery, checked: Checked) -> list[str]:
+    boxes = checked.network.boxes
+    lines = [f"reads the input {subquery.source}"] if subquery.source is not None else []
+    feeds = [(f"{f.arc} → {f.consumer}", _words(f)) for f in subquery.inputs]
+    room = max((len(arc) for arc, _ in feeds), default=0)
+    lines += [f"{arc.ljust(room)}  {words}" for arc, words in feeds]
+    if subquery.boxes:
+        lines.append("runs " + "  ".join(f"{boxes[b].box.icon} {b}" for b in subquery.boxes))
+    lines.append(_size(subquery))
+    if subquery.splittable:
+        lines.append(f"{subquery.entry} can be computed in part before the shuffle")
+    return lines
+
+
+def _size(subquery: Subquery) -> str:
+    instances = _count(subquery.instances, "instance", "instances")
+    if subquery.source is not None:
+        return instances
+    return f"{_count(subquery.buckets, 'bucket', 'buckets')} on {instances}"
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number} {one if number == 1 else more}"
+
+
+def _words(feed: Feed) -> str:
+    """How a feed is split; the left side of pairs are the rows of the grid."""
+    if feed.routing.kind != "pairs":
+        return str(feed.routing)
+    return f"pairs, {('rows', 'columns')[feed.port % 2]} by {', '.join(feed.routing.fields)}"
+
+
+def _cost_lines(plan: Plan, checked: Checked) -> list[str]:
+    """The strategies beside each other, the one of this plan marked."""
+    sizes = [subquery.instances for subquery in plan.subqueries if subquery.boxes]
+    total = max(sizes, default=1) if plan.strategy == "query-cloud" else max(sum(sizes), 1)
+    heads = ["subclusters", "of", "fan-out", "hops", "cost", "channels"]
+    cells = [["", *heads]]
+    for cost in compare(checked, total):
+        numbers = (cost.subclusters, cost.size, cost.fanout, cost.hops, cost.total(), cost.channels)
+        cells.append([cost.strategy, *(f"{round(number, 1):g}" for number in numbers)])
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    lines = [f"cost on {_count(total, 'instance', 'instances')} in all (fan-out + hops)"]
+    for row in cells:
+        right = "  ".join(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))
+        mark = "* " if row[0] == plan.strategy else "  "
+        lines.append(f"{mark}{row[0]:<{widths[0]}}  {right}".rstrip())
+    return lines
+
+
+def plan_svg(plan: Plan, checked: Checked) -> str:
+    """A frame for each subquery, a column for each level."""
+    return to_framed_svg(picture_of(checked.network), _frames(plan, checked), _links(plan, checked))
+
+
+def plan_mermaid(plan: Plan, checked: Checked) -> str:
+    """A subgraph for each subquery."""
+    net = checked.network
+    return to_framed_mermaid(picture_of(net), _frames(plan, checked), _links(plan, checked))
+
+
+def _frames(plan: Plan, checked: Checked) -> list[Frame]:
+    """Each subquery with its boxes, the input that it reads and the outputs that it writes."""
+    frames = []
+    for subquery in plan.subqueries:
+        items = ((subquery.source,) if subquery.source is not None else ()) + subquery.boxes
+        outputs = tuple(
+            output_key(name)
+            for name, output in sorted(checked.network.outputs.items())
+            if plan.home[output.source.source] == subquery.name
+        )
+        frames.append(Frame(subquery.name, subquery.name, _size(subquery), items + outputs))
+    return frames
+
+
+def _links(plan: Plan, checked: Checked) -> list[Link]:
+    links = []
+    for feed in (feed for subquery in plan.subqueries for feed in subquery.inputs):
+        node = checked.network.boxes.get(feed.arc.source)
+        several = feed.arc.port != MAIN or (node is not None and len(node.box.ports) > 1)
+        label = feed.arc.port if several else ""
+        words = _BRIEF[feed.routing.kind](feed.routing, feed.port)
+        tooltip = f"{_words(feed)}; {checked.schemas[feed.arc]}"
+        links.append(Link(feed.arc.source, feed.consumer, feed.port, label, words, tooltip))
+    return links
+
+
+_BRIEF: Mapping[str, Callable[[Routing, int], str]] = {
+    "any": lambda _routing, _port: "anywhere",
+    "key": lambda routing, _port: str(routing),
+    "pairs": lambda routing, port: (
+        f"{('rows', 'columns')[port % 2]} by {', '.join(routing.fields)}"
+    ),
+    "single": lambda _routing, _port: "one bucket",
+}
+
+PLAN_FORMATS: Mapping[str, Callable[[Plan, Checked], str]] = {
+    "text": plan_text,
+    "svg": plan_svg,
+    "mermaid": plan_mermaid,
+}
