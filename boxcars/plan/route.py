@@ -80,7 +80,7 @@ def _trace(
         known = tuple(field for field in fields if field is not None)
         if len(known) < len(fields):
             return f"{name} computes {', '.join(wanted.fields)}"
-        moved = replace(wanted, fields=wanted.fields)
+        moved = replace(wanted, fields=known)
         if why := _trace(checked, block, Reading(arc, name, port), moved, found):
             return why
     return ""
