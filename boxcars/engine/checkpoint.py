@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from boxcars.connect.files import replacing, writing
+from boxcars.connect.splits import Split
 from boxcars.model.problem import BoxcarsError, Wrong
 
 Owner = str
@@ -25,16 +26,6 @@ Owner = str
 
 _KEPT = 2
 """How many manifests back states are kept: the last one, and the one before it."""
-
-
-@dataclass(frozen=True)
-class Split:
-    """Rows of a file; ``position`` is that of the first among all rows of the input."""
-
-    path: str
-    start: int
-    stop: int
-    position: int
 
 
 @dataclass(frozen=True)

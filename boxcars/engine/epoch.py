@@ -7,7 +7,7 @@ the same names: that is why nothing is lost or doubled, wherever a process ends.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,8 @@ import polars as pl
 import pyarrow as pa
 
 from boxcars.connect.conform import Conformed
-from boxcars.connect.files import read_input, write_table
+from boxcars.connect.files import write_table
+from boxcars.connect.splits import read_split
 from boxcars.engine.checkpoint import Checkpoint, Plan
 from boxcars.engine.feed import Turn
 from boxcars.engine.memory import keep_memory
@@ -79,8 +80,11 @@ def run_task(task: Task) -> Done:
     after: dict[str, State] = {}
     turns: dict[str, Turn] = {}
     for name, entity in checked.network.inputs.items():
-        turns[name], after[name] = _read(name, entity, task.plan, states.get(name), checked)
-        _note_dead(stepper, name, entity, task.plan)
+        read = [read_split(split, entity) for split in task.plan.splits[name]]
+        turns[name], after[name] = _turn(name, entity, read, task.plan, states.get(name), checked)
+        for part in read:
+            stepper.note_dead(name, part.dead)
+            stepper.stats[name].dead += part.dead.height
     stepper.enter(turns)
     stepper.run(find_stages(checked))
     rows = {}
@@ -114,39 +118,24 @@ def _checked(network: str) -> Checked:
     return read_network(json.loads(network)).network.check().or_raise()
 
 
-def _read(
-    name: str, entity: Input, plan: Plan, state: State | None, checked: Checked
+def _turn(
+    name: str,
+    entity: Input,
+    read: Sequence[Conformed],
+    plan: Plan,
+    state: State | None,
+    checked: Checked,
 ) -> tuple[Turn, State]:
     """What an input gives in this epoch, in order, and what waits for the next."""
-    parts = [_rows(split.path, entity)[split.start : split.stop] for split in plan.splits[name]]
-    train = pl.concat(parts) if parts else entity.schema.empty()
+    train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
     if any(node.box.type == "drop" for node in checked.network.boxes.values()):
-        first = plan.splits[name][0].position if parts else 0
+        first = plan.splits[name][0].position if read else 0
         place = pl.int_range(first, first + pl.len(), dtype=pl.Int64)
         train = train.with_columns(place.alias(POSITION))
     slack = Slack.of(entity.ts, entity.fields[entity.ts], entity.slack)
     ordered = slack.order(state or slack.start(train.clear()), train, plan.final[name])
     late = train.filter(ordered.late)
     return Turn(ordered.train, late, late[entity.ts], ordered.frontier), ordered.state
-
-
-def _rows(path: str, entity: Input) -> pl.DataFrame:
-    return read_file(path, entity).tuples
-
-
-def _note_dead(stepper: Stepper, name: str, entity: Input, plan: Plan) -> None:
-    """The records of a file that became no tuple are reported with its first rows."""
-    for split in plan.splits[name]:
-        if split.start == 0:
-            dead = read_file(split.path, entity).dead
-            stepper.note_dead(name, dead)
-            stepper.stats[name].dead += dead.height
-
-
-@lru_cache(maxsize=4)
-def read_file(path: str, entity: Input) -> Conformed:
-    """The tuples of a file; the last few are kept, for an epoch may take a part of one."""
-    return read_input(path, entity)
 
 
 def _load(checkpoint: Checkpoint, files: Files) -> dict[str, dict[str, pl.DataFrame]]:

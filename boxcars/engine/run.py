@@ -16,14 +16,16 @@ from pyspark.sql import SparkSession
 
 from boxcars.connect.conform import as_frame
 from boxcars.connect.files import count_tuples, list_parts, target_of, write_table
-from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, Split, check_network
-from boxcars.engine.epoch import Done, Task, run_tasks
+from boxcars.connect.splits import Split
+from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, check_network
+from boxcars.engine.epoch import Task
+from boxcars.engine.job import run_job
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
-from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.model.problem import Wrong, nearest
 
 EPOCH_ROWS = 100_000
 
@@ -153,7 +155,7 @@ class _Tasks:
             self.checkpoint.begin(plan)
         before = () if last is None else last.state
         task = Task(self.text, str(self.checkpoint.folder.resolve()), plan, before, self.sinks)
-        done = self._submit(task)
+        done = run_job(self.spark, task)
         manifest = Manifest(
             epoch,
             fingerprint(self.text),
@@ -168,17 +170,6 @@ class _Tasks:
         )
         self.checkpoint.commit(manifest)
         return manifest, done.rows
-
-    def _submit(self, task: Task) -> Done:
-        try:
-            job = self.spark.sparkContext.parallelize([task], 1).mapPartitions(run_tasks)
-            (done,) = job.collect()
-        except Exception as error:
-            first = (str(error).splitlines() or [type(error).__name__])[0]
-            raise BoxcarsError(f"epoch {task.plan.epoch} failed on Spark: {first}") from error
-        if isinstance(done, str):
-            raise BoxcarsError(done)
-        return done
 
     def _plan(self, epoch: int, read: Mapping[str, int]) -> Plan:
         """The next rows of each input."""
