@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from boxcars.boxes.bsort import BSort, has_place
 from boxcars.expr import Expr, call
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
-from boxcars.kernels.closed import Grouping, Kernel, Results, argument
+from boxcars.kernels.closed import Grouping, Kernel, Results, Spread, argument
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step
+from boxcars.kernels.kernel import Frontier, Mine, State, Stateful, Step
+from boxcars.kernels.ranks import ranks_of, with_ranks
 from boxcars.kernels.value_windows import VALUE
 from boxcars.kernels.windows import window_kernel
 from boxcars.model.arc import LATE, MAIN
@@ -43,6 +45,8 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
     >>> calls = bx.Network("n").input("calls", ts="time", fields={"time": "int", "caller": "str"})
     >>> hourly = calls.aggregate(bx.time(3600, advance=600), by="caller", calls="count()")
     """
+
+    ranks: ClassVar[bool] = True
 
     window: Window = param("Which tuples are looked at together.")
     fields: Fields[Expr] = param(
@@ -143,13 +147,22 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             sorting = _renamed(sorted_.state, "", SLACK)
             train, late, frontier = sorted_.trains[MAIN], sorted_.trains[LATE], sorted_.frontier
         placed = self._placed(train, schema)
-        new = self._columns(train if placed.all() else train.filter(placed), schema)
+        taken = train if placed.all() else train.filter(placed)
+        new = self._columns(taken, schema)
         results = self._kernel(schema).close(Grouping(self.by, schema.ts), state, new, frontier)
         lost = ~placed
         lost[np.flatnonzero(placed)[results.late]] = True
         late = pl.concat([late, train.filter(lost)]) if lost.any() else late
-        trains_out = {MAIN: self._rows(results, schema), LATE: late}
-        return Step(trains_out, results.frontier, {**results.state, **sorting})
+        leaving = self._rows(results, schema)
+        if ranks := ranks_of(taken):
+            leaving = with_ranks(leaving, self._ranks(results, ranks))
+        return Step({MAIN: leaving, LATE: late}, results.frontier, {**results.state, **sorting})
+
+    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
+        """The windows of some groups."""
+        kernel = self._kernel(schemas[0])
+        assert isinstance(kernel, Spread)
+        return kernel.share(Grouping(self.by, schemas[0].ts), states, partial(mine, 0))
 
     def _placed(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
         """Which tuples a window can hold: not those without the value that they go by."""
@@ -169,6 +182,21 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         if (position := results.position()) is not None:
             columns[POSITION] = position
         return pl.DataFrame(columns)
+
+    def _ranks(self, results: Results, ranks: Sequence[pl.Series]) -> list[pl.Series]:
+        """Results of time stand by key, those of tuples as the tuples that caused them."""
+        keys = [results.keys[name].gather(results.key) for name in self.by]
+        if results.cause is None:
+            return keys
+        if results.turn is None:
+            return [rank.gather(results.cause) for rank in ranks]
+        by_time = pl.Series(results.cause < 0)
+        caused = pl.select(pl.when(~by_time).then(pl.Series(results.cause))).to_series()
+        return [
+            pl.Series(results.turn),
+            *(pl.select(pl.when(by_time).then(key)).to_series() for key in keys),
+            *(rank.gather(caused) for rank in ranks),
+        ]
 
     def _columns(self, train: pl.DataFrame, schema: Schema) -> pl.DataFrame:
         """What is kept of a tuple: its key, its order and the arguments of the functions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
@@ -13,8 +14,18 @@ from sqlglot import exp
 from boxcars.expr import Expr, conjuncts
 from boxcars.expr.parse import parse
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
+from boxcars.kernels.kernel import (
+    Frontier,
+    Mine,
+    State,
+    Stateful,
+    Step,
+    appended,
+    earliest,
+    split_point,
+)
 from boxcars.kernels.matching import Axis, Condition, Input, Limit, find_pairs
+from boxcars.kernels.ranks import RANK, rank_names, share_tuples
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
@@ -37,6 +48,7 @@ class Matching(Stateful):
     own window.
     """
 
+    ranks: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
     on: Expr = param("When two tuples match, over left.<field> and right.<field>.", xml="predicate")
@@ -125,7 +137,9 @@ class Matching(Stateful):
             old, new = (condition.with_keys(part, port) for part in (held, waiting[:cut]))
             inputs.append(Input(axis, Limit.of(window, type_), old, new, waiting[cut:]))
         left, right = inputs
-        pairs = [_result(found, schemas) for found in find_pairs(left, right, condition)]
+        pairs = [
+            _result(found, schemas, bool(self.keys)) for found in find_pairs(left, right, condition)
+        ]
         kept = (left.keep(right, frontiers[1]), right.keep(left, frontiers[0]))
         new_state = {
             name: frame
@@ -133,6 +147,14 @@ class Matching(Stateful):
             for name, frame in zip(_names(port), (kept[port], rest), strict=True)
         }
         return Step({MAIN: pl.concat(pairs), LATE: trains[0].clear()}, together, new_state)
+
+    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
+        """The windows, and the tuples that wait."""
+        return {
+            name: share_tuples([s[name] for s in states], partial(mine, port), schema.ts)
+            for port, schema in enumerate(schemas)
+            for name in _names(port)
+        }
 
 
 class Join(Matching, type="join", icon="⋈"):
@@ -236,7 +258,7 @@ def _joined(name: str) -> str:
     return name.replace(".", "_", 1)
 
 
-def _result(pairs: pl.DataFrame, schemas: tuple[Schema, ...]) -> pl.DataFrame:
+def _result(pairs: pl.DataFrame, schemas: tuple[Schema, ...], keyed: bool) -> pl.DataFrame:
     """Pairs as tuples of the output, with a position of their own if both sides have one."""
     left, right = schemas
     later = pl.max_horizontal(
@@ -248,4 +270,33 @@ def _result(pairs: pl.DataFrame, schemas: tuple[Schema, ...]) -> pl.DataFrame:
     if set(positions) <= set(pairs.columns):
         mixed = pl.col(positions[0]) * _SPREAD + pl.col(positions[1])
         columns.append((mixed & _POSITIVE).alias(POSITION))
-    return pairs.select(columns)
+    return pairs.select(*columns, *_ranks(pairs.columns, schemas, keyed))
+
+
+def _ranks(columns: Sequence[str], schemas: tuple[Schema, ...], keyed: bool) -> list[pl.Expr]:
+    """A pair stands as the tuple that came later (at equal times the right one), then as the other.
+
+    The others that one tuple meets lie in one place if they have its key; else they are told apart
+    by their order value, and then by their ranks.
+    """
+    lefts, rights = (
+        [f"{side}.{name}" for name in rank_names(c.removeprefix(f"{side}.") for c in columns)]
+        for side in SIDES
+    )
+    if not (lefts and rights):
+        return []
+    left, right = (
+        pl.col(f"{side}.{schema.ts}").cast(schemas[0][schemas[0].ts].dtype)
+        for side, schema in zip(SIDES, schemas, strict=True)
+    )
+    at_right = right >= left
+    found = [
+        at_right,
+        *(pl.when(~at_right).then(name) for name in lefts),
+        *(pl.when(at_right).then(name) for name in rights),
+    ]
+    if not keyed:
+        found.append(pl.min_horizontal(left, right))
+        found += [pl.when(at_right).then(name) for name in lefts]
+        found += [pl.when(~at_right).then(name) for name in rights]
+    return [rank.alias(f"{RANK}{number}") for number, rank in enumerate(found)]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
 
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
+from boxcars.kernels.kernel import (
+    Frontier,
+    Mine,
+    State,
+    Stateful,
+    Step,
+    appended,
+    earliest,
+    split_point,
+)
+from boxcars.kernels.ranks import rank_names, ranks_of, share_tuples, with_ranks
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports
 from boxcars.model.schema import Schema
@@ -31,6 +42,7 @@ class Union(Stateful, type="union", icon="∪"):
 
     stateful: ClassVar[bool] = False
     """It keeps tuples only until their turn: it is stateless in StreamCloud's sense."""
+    ranks: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, None)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
@@ -66,14 +78,45 @@ class Union(Stateful, type="union", icon="∪"):
         schemas: tuple[Schema, ...],
     ) -> Step:
         """Let go what no input can come before any more."""
-        ts, columns = schemas[0].ts, trains[0].columns
-        together = earliest(frontiers)
+        ts, together = schemas[0].ts, earliest(frontiers)
         ready, rest = [], {}
-        for port, train in enumerate(trains):
-            old, new = state[str(port)], train.select(columns)
-            waiting = appended(old, new)
+        for port, train in enumerate(_alike(trains)):
+            waiting = appended(state[str(port)], train)
             cut = split_point(waiting, ts, together)
             ready.append(waiting[:cut])
             rest[str(port)] = waiting[cut:]
         merged = pl.concat(ready).sort(ts, maintain_order=True)
         return Step({MAIN: merged}, together, rest)
+
+    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
+        """The tuples that wait."""
+        shared = {}
+        for port, schema in enumerate(schemas):
+            frames = [state[str(port)] for state in states]
+            shared[str(port)] = share_tuples(frames, partial(mine, port), schema.ts)
+        return shared
+
+
+def _alike(trains: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The trains with equal columns; the first of their ranks is the number of the input.
+
+    The other ranks stand side by side where they are of different types.
+    """
+    fields = [name for name in trains[0].columns if name not in rank_names(trains[0].columns)]
+    ranks = [ranks_of(train) for train in trains]
+    if not any(ranks):
+        return [train.select(fields) for train in trains]
+    types = [[rank.dtype for rank in own] for own in ranks]
+    same = all(own == types[0] for own in types)
+    found = []
+    for port, train in enumerate(trains):
+        number = pl.repeat(port, train.height, dtype=pl.Int64, eager=True)
+        columns = [
+            rank if own == port else pl.repeat(None, train.height, dtype=rank.dtype, eager=True)
+            for own, group in enumerate(ranks)
+            for rank in group
+        ]
+        found.append(
+            with_ranks(train.select(fields), [number, *(ranks[port] if same else columns)])
+        )
+    return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -11,8 +12,18 @@ import polars as pl
 
 from boxcars.boxes.join import SIDES, equal_fields, equality, find_condition, pair
 from boxcars.expr import Expr, conjuncts
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
+from boxcars.kernels.kernel import (
+    Frontier,
+    Mine,
+    State,
+    Stateful,
+    Step,
+    appended,
+    earliest,
+    split_point,
+)
 from boxcars.kernels.matching import KEY, Axis, Input, Limit, find_pairs
+from boxcars.kernels.ranks import ranks_of, share_tuples, with_ranks
 from boxcars.kernels.reorder import later, physical, stored
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
@@ -50,6 +61,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
     >>> ready, gone = reads.waitfor(tolls, on="left.car = right.car", timeout=30)
     """
 
+    ranks: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
     on: Expr = param("When a right tuple lets a left one go.", xml="predicate")
@@ -114,16 +126,28 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         released = held[let_go[_LEFT]].with_columns(
             new[1][schemas[1].ts].gather(let_go[_RIGHT]).cast(type_.dtype).alias(ts)
         )
+        if ranks := ranks_of(new[1]):
+            released = with_ranks(released, [rank.gather(let_go[_RIGHT]) for rank in ranks])
         waits = np.ones(held.height, np.bool_)
         waits[let_go[_LEFT].to_numpy()] = False
         over = waits & _has_come(due, together, type_)
         moments = pl.Series(ts, due[over]).cast(type_.dtype)
-        discarded = held.filter(over).with_columns(moments)
+        discarded = held.filter(over)
+        if ranks := ranks_of(discarded):
+            discarded = with_ranks(discarded, [discarded[ts], *ranks])
+        discarded = discarded.with_columns(moments)
         return Step(
             {MAIN: released, TIMEOUT: discarded},
             _promise(together, moments),
             {_HELD: held.filter(waits & ~over), **rest},
         )
+
+    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
+        """The tuples that are held, and those that wait for the frontier."""
+        return {
+            name: share_tuples([s[name] for s in states], partial(mine, port), schemas[port].ts)
+            for name, port in ((_HELD, 0), *((side, port) for port, side in enumerate(SIDES)))
+        }
 
     def _find(
         self, held: pl.DataFrame, due: Any, new: list[pl.DataFrame], schemas: tuple[Schema, ...]

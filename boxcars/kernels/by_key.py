@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from boxcars.kernels import tiers
-from boxcars.kernels.closed import Grouping, Kernel, Results
+from boxcars.kernels.closed import Grouping, Kernel, Own, Results
 from boxcars.kernels.kernel import Frontier, State, physical_value
 from boxcars.kernels.keys import factorize
 from boxcars.kernels.tiers import Hashes
@@ -53,6 +54,20 @@ class ByKey:
         if calendar is not None:
             after = {**after, _CALENDAR: calendar}
         return replace(results, state=after)
+
+    def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
+        """All that is known of some keys."""
+        names = [name for name in states[0] if "." not in name and name != _CALENDAR]
+        parts = [tiers.take(state, names, tiers.all_keys(state)) for state in states]
+        rows = {name: pl.concat([part[name] for part in parts]) for name in names}
+        rows = {name: frame.filter(mine(frame)) for name, frame in rows.items()}
+        hashes = {name: tiers.hashes_of(frame, group.by) for name, frame in rows.items()}
+        busy = np.unique(np.concatenate(list(hashes.values())))
+        after = tiers.put(tiers.start(rows), rows, hashes, busy)
+        calendars = [state[_CALENDAR] for state in states if _CALENDAR in state]
+        if calendars:
+            after = {**after, _CALENDAR: tiers.share_calendar(calendars, busy)}
+        return after
 
     def _busy(
         self,

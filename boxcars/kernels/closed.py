@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,9 @@ from boxcars.kernels.aggregates import Function, Windows
 from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.slices import Ints
+
+Own = Callable[[pl.DataFrame], pl.Series]
+"""Which rows, by their group-by fields, are one's own."""
 
 
 def no_places() -> Ints:
@@ -48,7 +51,10 @@ class Results(ABC):
     """What leaves the aggregate in one step, in order, and what stays.
 
     ``keys`` has the group-by fields of each result's key at ``key``, ``ts`` the order value of each
-    result, and ``late`` the places of the new tuples that came too late.
+    result, and ``late`` the places of the new tuples that came too late. ``cause`` has the place of
+    the new tuple that caused each result, -1 where time did; it is None where time caused all. At
+    equal order values results leave by ``turn``; within one, those that time caused leave by key,
+    the others as the tuples came. Without it, tuples caused all.
     """
 
     keys: pl.DataFrame
@@ -58,6 +64,8 @@ class Results(ABC):
     state: State
     late: Ints = field(default_factory=no_places)
     reminder: Reminder | None = None
+    cause: Ints | None = None
+    turn: Ints | None = None
 
     @abstractmethod
     def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
@@ -78,6 +86,14 @@ class Kernel(Protocol):
         self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
     ) -> Results:
         """Take in tuples, and give what is to be said now."""
+
+
+@runtime_checkable
+class Spread(Kernel, Protocol):
+    """A kind of window whose groups may live in many places."""
+
+    def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
+        """The state of the groups that are one's own, from those of several places."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -203,6 +203,8 @@ class _Turn:
             state=state,
             late=self.late,
             reminder=self._reminder(rows, ends),
+            cause=np.where(reports.turn == WITH, reports.place // 2, -1)[rank],
+            turn=reports.turn[rank],
             kernel=self.kernel,
             partials={name: column.gather(row) for name, column in partials.items()},
             positions={name: column.gather(row) for name, column in positions.items()},

@@ -8,7 +8,7 @@ from step to step. The runner in this process and the engine on Spark call the s
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -27,6 +27,9 @@ PIECES = 16
 
 State = Mapping[str, pl.DataFrame]
 """What a stateful box remembers: named frames, so that it can be kept as Arrow data."""
+
+Mine = Callable[[int, pl.DataFrame], pl.Series]
+"""Which tuples that came by a port, or other rows with their key, are one's own."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,9 @@ class Stateful(Box):
     """A box with a state that the runner keeps for it."""
 
     stateful: ClassVar[bool] = True
+    ranks: ClassVar[bool] = False
+    """Whether what leaves has ranks where what enters has (:mod:`boxcars.kernels.ranks`), so that
+    it can run in many places; then it can also :meth:`share` its state."""
 
     @abstractmethod
     def start(self, schemas: tuple[Schema, ...]) -> State:
@@ -136,3 +142,7 @@ class Stateful(Box):
         schemas: tuple[Schema, ...],
     ) -> Step:
         """Take in a train from each input, as far as the frontiers allow."""
+
+    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
+        """What is one's own of the states of several places, as one state."""
+        raise NotImplementedError(self.type)

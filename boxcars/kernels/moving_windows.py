@@ -71,6 +71,7 @@ class MovingWindows:
             state={_TUPLES: tuples[np.sort(order[keep])]},
             late=late - held,
             reminder=reminder,
+            cause=places[order[slices.hi - 1]] - held,
         )
 
 

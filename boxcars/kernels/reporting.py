@@ -76,7 +76,8 @@ class Reporting:
         open_ = last & pending & ~found[0][0]
         if self.emit == "every" and self.by_time:
             due = self._due(rows)
-            closing = ends.closed[group] & (ends.moment[group] <= due)
+            at_once = (ends.moment[group] == due) & (ends.turn[group] == BEFORE)
+            closing = ends.closed[group] & ((ends.moment[group] < due) | at_once)
             on_time = open_ & ~closing & (due <= now if now is not None else False)
             found.append((on_time, due, np.full(len(due), BEFORE), rows.key))
             open_ &= ~on_time

@@ -173,3 +173,10 @@ def due_by(calendar: pl.DataFrame, now: float) -> tuple[Hashes, pl.DataFrame]:
     """The keys whose time has come, and the rest of the calendar."""
     cut = int(calendar[_DUE].search_sorted(now, "right"))
     return calendar[_HASH][:cut].to_numpy(), calendar[cut:]
+
+
+def share_calendar(calendars: Sequence[pl.DataFrame], keys: Hashes) -> pl.DataFrame:
+    """What several calendars say of some keys."""
+    full = [calendar for calendar in calendars if calendar.height] or calendars[:1]
+    whole = pl.concat(full)
+    return whole.filter(np.isin(whole[_HASH].to_numpy(), keys)).sort(_DUE, maintain_order=True)

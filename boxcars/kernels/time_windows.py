@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,10 @@ import polars as pl
 
 from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.closed import Closed, Grouping, Own
 from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.ranks import share_tuples
 from boxcars.kernels.slices import Ints, Panes, block_ids, closed_slices
 
 _TUPLES, _NEXT = "tuples", "next"
@@ -56,6 +58,11 @@ class TimeWindows:
                 _NEXT: pl.DataFrame({"window": [end]}),
             },
         )
+
+    def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
+        """The tuples of some groups; the next window to close is the same everywhere."""
+        tuples = share_tuples([state[_TUPLES] for state in states], mine, group.ts)
+        return {_TUPLES: tuples, _NEXT: pl.concat([state[_NEXT] for state in states]).max()}
 
 
 def _end(axis: Axis, pane: Ints, frontier: Frontier, flush: bool) -> int:

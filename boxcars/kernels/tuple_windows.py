@@ -92,6 +92,10 @@ class TupleWindows:
             frontier=frontier,
             state={_TUPLES: tuples.with_columns(pl.Series(_INDEX, numbers))[np.sort(keep)]},
             reminder=self._reminder(times, sessions, owner, how, order, state[_TUPLES].height),
+            cause=np.where(by == OPEN, order[last].astype(np.int64) - state[_TUPLES].height, -1)[
+                rank
+            ],
+            turn=_PRIORITY[by][rank] if by_key else None,
         )
 
     def _reminder(

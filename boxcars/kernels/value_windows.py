@@ -89,6 +89,8 @@ class ValueWindows:
             state={_TUPLES: tuples[np.sort(order[keep])]},
             late=late - held,
             reminder=reminder,
+            cause=np.where(last, -1, np.append(places, 0)[place] - held)[rank],
+            turn=last[rank].astype(np.int64) if self.flush else None,
         )
 
     def _forgotten_at(self, times: Numbers) -> Numbers:

@@ -124,3 +124,11 @@ def test_runs(
     data: list[dict[str, Any]], emit: dict[str, Any], by: list[str], flush: bool, trains: int
 ) -> None:
     check(Kind("runs", **emit, flush=flush), by, data, trains)
+
+
+def test_time_passes_before_the_tuple_that_ends_a_value_window() -> None:
+    """A report that is due at the moment of that tuple comes before it, however trains are cut."""
+    data = [{"t": t, "k": None, "j": None, "x": None, "n": n} for n, t in enumerate([0, 0, 0, 1])]
+    kind = Kind("value", 2, 1, "n", emit="every", every=1, every_by="time")
+    for trains in (1, 2, 4):
+        check(kind, [], data, trains)

@@ -1,0 +1,78 @@
+"""Ranks: where a tuple stands among those of its arc, so that trains from many places merge.
+
+In one process the order of a train says it all. Where a box runs in many places, each of its
+trains is in order, but between tuples of one order value only their *rank* can tell which is first:
+hidden columns, compared one after the other, a null before everything. An arc is in the order of
+its order attribute and then of the ranks; one whose order attribute was computed anew is in the
+order of the ranks alone. They are the same however the tuples were spread and cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import polars as pl
+
+RANK = "__r"
+"""What the names of the columns start with; a number follows."""
+
+
+def rank_names(columns: Iterable[str]) -> list[str]:
+    """The names of the ranks, the first to compare first.
+
+    >>> rank_names(["time", "__r1", "__pos", "__r0"])
+    ['__r0', '__r1']
+    """
+    found = [name for name in columns if name.startswith(RANK)]
+    return sorted(found, key=lambda name: int(name.removeprefix(RANK)))
+
+
+def ranks_of(train: pl.DataFrame) -> list[pl.Series]:
+    """The ranks of the tuples."""
+    return [train[name] for name in rank_names(train.columns)]
+
+
+def with_ranks(train: pl.DataFrame, ranks: Sequence[pl.Series]) -> pl.DataFrame:
+    """The train with these as its only ranks."""
+    bare = train.drop(rank_names(train.columns))
+    return bare.hstack([rank.alias(f"{RANK}{number}") for number, rank in enumerate(ranks)])
+
+
+def behind(first: pl.Expr, names: Sequence[str]) -> list[pl.Expr]:
+    """One more rank, to be compared before those that are there."""
+    moved = [pl.col(name).alias(f"{RANK}{number + 1}") for number, name in enumerate(names)]
+    return [first.alias(f"{RANK}0"), *moved]
+
+
+def merge_trains(trains: Sequence[pl.DataFrame], ts: str | None) -> pl.DataFrame:
+    """Trains in order as one in order; ``ts`` is None where the ranks alone say what that is.
+
+    >>> parts = [pl.DataFrame({"t": [1, 1], "__r0": [0, 3]}), pl.DataFrame({"t": [1], "__r0": [2]})]
+    >>> merge_trains(parts, "t")["__r0"].to_list()
+    [0, 2, 3]
+    """
+    full = [train for train in trains if train.height]
+    if len(full) < 2:
+        return (full or list(trains))[0]
+    columns = full[0].columns
+    by = [*([ts] if ts is not None else []), *rank_names(columns)]
+    firsts = pl.concat([train.select(by)[:1] for train in full])
+    full = [full[place] for place in _sorted_places(firsts, by)]
+    whole = pl.concat([train.select(columns) for train in full])
+    edges = pl.concat([train.select(by)[[0, -1]] for train in full])
+    if _sorted_places(edges, by) == list(range(edges.height)):
+        return whole
+    return whole.sort(by, nulls_last=False, maintain_order=True)
+
+
+def _sorted_places(rows: pl.DataFrame, by: Sequence[str]) -> list[int]:
+    """The places of a few rows in their order; equal ones stay as they are."""
+    order = pl.arg_sort_by(by, nulls_last=False, maintain_order=True)
+    return rows.select(order).to_series().to_list()
+
+
+def share_tuples(
+    frames: Sequence[pl.DataFrame], mine: Callable[[pl.DataFrame], pl.Series], ts: str
+) -> pl.DataFrame:
+    """The tuples that are one's own among those of several places, in order."""
+    return merge_trains([frame.filter(mine(frame)) for frame in frames], ts)
