@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boxcars import boxes
+from boxcars.connect.sinks import callback, console
+from boxcars.connect.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
 from boxcars.convert import RecordFormat, converter
 from boxcars.engine.cuts import check_cuts
 from boxcars.engine.runner import Preview, preview
@@ -45,6 +47,10 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "ABORT",
+    "EOF",
+    "PAUSE",
+    "Aborted",
     "Box",
     "BoxcarsError",
     "Checked",
@@ -69,20 +75,26 @@ __all__ = [
     "aggregate",
     "box_types",
     "boxes",
+    "callback",
     "check_cuts",
     "check_file",
     "check_text",
+    "console",
     "converter",
     "diff",
     "dumps",
+    "files",
     "function",
     "landmark",
     "load",
     "loads",
     "preview",
+    "rate",
     "run",
     "runs",
     "save",
+    "script",
+    "stream",
     "time",
     "tuples",
     "use",

@@ -16,7 +16,9 @@ from rich.table import Table
 
 import boxcars as bx
 from boxcars.connect.files import target_of, write_table, writing
+from boxcars.connect.sources import source_of
 from boxcars.draw import FORMATS, draw
+from boxcars.engine.foreground import INTERRUPTED, report, show_progress, wait_for
 from boxcars.engine.memory import keep_memory
 from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
@@ -241,12 +243,20 @@ def run(
     network: NetworkFile,
     source: Annotated[
         list[str] | None,
-        typer.Option(help="name=FILE or name=FOLDER for an input.", metavar="NAME=FILE"),
+        typer.Option(
+            help="For an input: a file, a folder, a pattern, or rate://1000?rows=500&FIELD=value.",
+            metavar="NAME=WHERE",
+        ),
     ] = None,
     sink: Annotated[
         list[str] | None,
-        typer.Option(help="name=FOLDER for an output.", metavar="NAME=FOLDER"),
+        typer.Option(
+            help="For an output: a folder, a file, or - for the terminal.", metavar="NAME=WHERE"
+        ),
     ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
+    ] = False,
     checkpoint: Annotated[
         Path | None, typer.Option(help="The folder from which a run goes on if it is stopped.")
     ] = None,
@@ -255,33 +265,28 @@ def run(
         str | None, typer.Option(help="The Spark cluster; without it, this machine.")
     ] = None,
 ) -> None:
-    """Run a network on Spark over files, exactly once; Ctrl-C stops it behind an epoch."""
+    """Run a network on Spark, exactly once; Ctrl-C stops it behind an epoch, a second one at once.
+
+    The exit code is 0 if all input was processed, or if it never ends and the run was stopped.
+    """
     net = bx.load(network)
+    sources = _pairs(source, "--source", "WHERE")
+    sinks = _pairs(sink, "--sink", "WHERE")
     running = bx.run(
         net,
-        _pairs(source, "--source"),
-        _pairs(sink, "--sink", "FOLDER"),
+        {name: source_of(text, follow=follow) for name, text in sources.items()},
+        sinks,
         checkpoint=checkpoint,
         epoch_rows=epoch_rows,
         master=master,
-        tell=_show_progress if sys.stderr.isatty() else None,
+        tell=show_progress if sys.stderr.isatty() else None,
     )
-    try:
-        status = running.wait()
-    except KeyboardInterrupt:
-        status = running.stop()
-    if sys.stderr.isatty():
-        typer.echo("", err=True)
-    for name in net.outputs:
-        typer.echo(f"{name}: {status.out.get(name, 0):,} tuples")
-    again = "" if status.state == "finished" or checkpoint is None else "; run it again to go on"
-    typer.echo(f"{status.state} after epoch {status.epoch}{again}", err=True)
-
-
-def _show_progress(status: bx.Status) -> None:
-    read, out = sum(status.read.values()), sum(status.out.values())
-    line = f"epoch {status.epoch}: {read:,} tuples in, {out:,} out, {status.seconds:.1f} s"
-    typer.echo(f"\r\033[K{line}", nl=False, err=True)
+    status = wait_for(running)
+    if status is None:
+        raise typer.Exit(INTERRUPTED)
+    report(status, net.outputs, sinks, again=checkpoint is not None)
+    if status.state != "finished" and not running.endless:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict[str, str]:

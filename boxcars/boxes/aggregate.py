@@ -155,7 +155,8 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         late = pl.concat([late, train.filter(lost)]) if lost.any() else late
         leaving = self._rows(results, schema)
         if ranks := ranks_of(taken):
-            leaving = with_ranks(leaving, self._ranks(results, ranks))
+            own = self._ranks(results, ranks)
+            leaving = with_ranks(leaving, [results.ts, *own] if schema.ts in self.fields else own)
         return Step({MAIN: leaving, LATE: late}, results.frontier, {**results.state, **sorting})
 
     def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:

@@ -75,7 +75,7 @@ class Matching(Stateful):
             return Routing.key(equal_fields(self.keys, port, schemas))
         schema = schemas[port]
         read = [f for f in schema.fields if f"{SIDES[port]}.{f}" in self.on.fields]
-        return Routing.pairs((name, schema[name]) for name in read or [schema.ts])
+        return Routing.pairs(((name, schema[name]) for name in read or [schema.ts]), side=port)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The order attribute, then the fields of both sides."""

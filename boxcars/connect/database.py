@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,10 +18,12 @@ from boxcars.model.problem import BoxcarsError, Wrong, a, nearest
 from boxcars.model.types import Type
 from boxcars.sql.write import POSTGRES, SQLITE, Dialect
 
-IN_MEMORY = "sqlite://"
+IN_MEMORY = sa.URL.create("sqlite+pysqlite")
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 _DIALECTS = {"sqlite": SQLITE, "postgresql": POSTGRES}
 _SECONDS_TO_CONNECT = 10
+SECONDS_TO_WAIT = 60
+"""How long to wait for somebody who writes: perhaps an earlier attempt of the same task."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,24 @@ class Address:
             )
         return cls(url.set(drivername=_DRIVERS[url.drivername]), name or table)
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether nobody else can see it, and it is gone with its process."""
+        return self.url.get_backend_name() == "sqlite" and self.file is None
+
+    @property
+    def file(self) -> Path | None:
+        """The file of a SQLite database."""
+        return file_of(self.url)
+
+    @property
+    def text(self) -> str:
+        """What :meth:`parse` reads, wherever it is; with all secrets, so it is not to be shown."""
+        url = self.url.set(drivername=self.url.get_backend_name())
+        if self.file is not None:
+            url = url.set(database=str(self.file.resolve()))
+        return f"{url.render_as_string(hide_password=False)}#{self.table}"
+
     def __repr__(self) -> str:
         """Without who may enter and how."""
         url = self.url
@@ -58,13 +79,23 @@ class Address:
         )
 
 
-class Database:
-    """A connection to a database. What was done since the last commit can be undone."""
+def file_of(url: sa.URL) -> Path | None:
+    """The file of a SQLite database; None of one that is in memory or elsewhere."""
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+        return None
+    return Path(str(url.database))
 
-    def __init__(self, url: sa.URL) -> None:
-        backend = url.get_backend_name()
-        self.dialect: Dialect = _DIALECTS[backend]
-        options = {"connect_timeout": _SECONDS_TO_CONNECT} if backend == "postgresql" else {}
+
+class Database:
+    """A connection to a database. What was done since the last commit can be undone.
+
+    One that is ``read_only`` refuses to change anything, and never keeps others waiting.
+    """
+
+    def __init__(self, url: sa.URL, *, read_only: bool = False) -> None:
+        self.dialect: Dialect = _DIALECTS[url.get_backend_name()]
+        self.url = url
+        options = {"connect_timeout": _SECONDS_TO_CONNECT} if self.dialect.typed else {}
         engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args=options)
         self.errors: tuple[type[Exception], ...] = (
             SQLAlchemyError,
@@ -74,10 +105,10 @@ class Database:
         self.connection: sa.Connection
         with self.explained("the database can't be opened"):
             self.connection = engine.connect()
-            self.connection.exec_driver_sql(
-                "SET TIME ZONE 'UTC'" if self.dialect.typed else "PRAGMA case_sensitive_like = ON"
-            )
+            for setting in _settings(self.dialect, read_only):
+                self.connection.exec_driver_sql(setting)
             self.connection.commit()
+        self._identity = self._find_identity()
 
     @contextmanager
     def explained(self, what: str) -> Iterator[None]:
@@ -123,15 +154,47 @@ class Database:
             yield cursor.fetchall()
             cursor.nextset()
 
+    def begin(self) -> None:
+        """Begin to write; in SQLite nobody else does so until it is committed or undone."""
+        cursor = self.cursor
+        if not self.dialect.typed:
+            cursor.execute("BEGIN IMMEDIATE")
+
     def commit(self) -> None:
         """Make what was done last."""
         with self.explained("the database could not keep what was done"):
             self.connection.commit()
 
+    def undo(self) -> None:
+        """Undo what was done since the last commit."""
+        with self.explained("the database could not undo what was done"):
+            self.connection.rollback()
+
+    def is_there(self) -> bool:
+        """Whether it still answers, and its file has not been removed or replaced."""
+        try:
+            if self.dialect.typed:
+                self.query("SELECT 1")
+                self.connection.rollback()
+            return self._find_identity() == self._identity
+        except self.errors:
+            return False
+
+    def _find_identity(self) -> tuple[int, int] | None:
+        file = file_of(self.url)
+        if file is None or not file.exists():
+            return None
+        found = file.stat()
+        return found.st_dev, found.st_ino
+
     def close(self) -> None:
         """Leave; what was not committed is undone, also where the connection is lost already."""
         with suppress(*self.errors):
             self.connection.close()
+
+    def has_table(self, name: str) -> bool:
+        """Whether there is such a table."""
+        return bool(sa.inspect(self.connection).has_table(name))
 
     def see_to(self, name: str, table: Table) -> bool:
         """Create a table that is not there; else compare its columns. Whether it is new."""
@@ -155,6 +218,21 @@ class Database:
         what = hashlib.blake2b("/".join((name, *columns)).encode(), digest_size=8).hexdigest()
         table = sa.Table(name, sa.MetaData(), *(sa.Column(column) for column in columns))
         sa.Index(f"boxcars_{what}", *table.c).create(self.connection)
+
+
+def _settings(dialect: Dialect, read_only: bool) -> list[str]:
+    """What a new connection is told.
+
+    A reader of SQLite is told not to change anything rather than opened as one: it may have to put
+    right what a process left that was killed while it wrote. A writer keeps in memory what does not
+    fit its cache: to write it early would lock out all readers until the end of the transaction.
+    """
+    wait = round(SECONDS_TO_WAIT * 1000)
+    if dialect.typed:
+        only = ["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"] if read_only else []
+        return ["SET TIME ZONE 'UTC'", f"SET lock_timeout = {wait}", *only]
+    only = ["PRAGMA query_only = ON"] if read_only else ["PRAGMA cache_spill = OFF"]
+    return ["PRAGMA case_sensitive_like = ON", f"PRAGMA busy_timeout = {wait}", *only]
 
 
 def _definition(name: str, table: Table, dialect: Dialect) -> sa.Table:
@@ -196,10 +274,14 @@ _KINDS: Mapping[Any, Type] = {
 
 def _advice(cause: BaseException) -> str:
     kinds = {kind.__name__ for kind in type(cause).__mro__}
+    if getattr(cause, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+        kinds.add("LockNotAvailable")
     return next((advice for kind, advice in _ADVICES.items() if kind in kinds), "")
 
 
 _ADVICES: Mapping[str, str] = {
+    "LockNotAvailable": " Another run or program is writing there: stop it, or wait until it ends.",
+    "InsufficientPrivilege": " Ask for the right to do so, or come as another user.",
     "IntegrityError": (
         " Say what happens to such a record with ON CONFLICT, or filter its tuple out before."
     ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from glob import glob, has_magic
 from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 import pyarrow as pa
@@ -31,18 +33,32 @@ def read_input(path: str | Path, entity: Input | Table) -> Conformed:
 
 
 def list_parts(path: str | Path) -> list[Path]:
-    """The file itself, or the data files in a folder."""
+    """The file itself, the data files in a folder, or those that a pattern such as ``*`` fits."""
     where = Path(path)
     if where.is_dir():
-        found = sorted(p for p in where.iterdir() if p.suffix in SUFFIXES)
-        parts = [p for p in found if p.name[0] not in "._"]  # those are still being written
+        parts = data_files(where.iterdir())
         if not parts:
             raise Wrong(f"{path}: the folder has no {', '.join(SUFFIXES)} file.")
         return parts
-    if not where.exists():
-        siblings = [p.name for p in where.parent.iterdir()] if where.parent.is_dir() else []
-        raise Wrong(f"{path}: there is no such file.{nearest(where.name, siblings)}")
-    return [where]
+    if where.exists():
+        return [where]
+    if has_magic(str(path)):
+        parts = matching(str(path))
+        if not parts:
+            raise Wrong(f"{path}: there is no {', '.join(SUFFIXES)} file of that kind.")
+        return parts
+    siblings = [p.name for p in where.parent.iterdir()] if where.parent.is_dir() else []
+    raise Wrong(f"{path}: there is no such file.{nearest(where.name, siblings)}")
+
+
+def matching(pattern: str) -> list[Path]:
+    """The data files that a pattern fits, ``**`` being any number of folders."""
+    return data_files(map(Path, glob(pattern, recursive=True)))  # noqa: PTH207
+
+
+def data_files(paths: Iterable[Path]) -> list[Path]:
+    """The data files in the order of their names, without those that are still being written."""
+    return sorted(path for path in paths if path.suffix in SUFFIXES and path.name[0] not in "._")
 
 
 def _read_file(path: Path, entity: Input | Table) -> Conformed:
@@ -54,8 +70,7 @@ def _read_file(path: Path, entity: Input | Table) -> Conformed:
         assert isinstance(frame, pl.DataFrame)
         return conform(frame, entity)
     except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
-        first = str(error).splitlines()[0]
-        raise BoxcarsError(f"{path}: can't be read as {path.suffix[1:]}: {first}") from None
+        raise unreadable(path, error) from None
     except Wrong as wrong:
         raise Wrong(f"{path}: {wrong}") from None
 
@@ -64,38 +79,82 @@ def _read_arrow(path: Path, entity: Input | Table) -> pa.Table:
     """The columns that are fields; if one is missing all of them, to find what it may be called."""
     if path.suffix == ".arrow":
         return feather.read_table(path)
-    names = pq.read_schema(path).names
-    wanted = [name for name in names if name in entity.fields]
-    return pq.read_table(path, columns=wanted if len(wanted) == len(entity.fields) else None)
+    file = open_parquet(path)
+    wanted = [name for name in file.schema_arrow.names if name in entity.fields]
+    return file.read(columns=wanted if len(wanted) == len(entity.fields) else None)
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """A Parquet file; the old timestamps that Spark writes are in microseconds, like ours."""
+    return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
 
 
 def count_tuples(path: Path, entity: Input) -> int:
     """How many tuples a file has; that of Parquet is known without reading it, if all fit."""
-    if path.suffix == ".parquet" and entity.fields[entity.ts] is not Type.FLOAT:
-        with suppress(OSError, pa.ArrowException):
-            file = pq.ParquetFile(path)
-            types = {field.name: field.type for field in file.schema_arrow}
-            fits = all(_same_type(types.get(name), t) for name, t in entity.fields.items())
-            if fits and _has_no_null(file.metadata, entity.ts):
-                return int(file.metadata.num_rows)
+    if fits(path, entity):
+        return sum(group_heights(path))
     return _read_file(path, entity).tuples.height
+
+
+def fits(path: Path, entity: Input) -> bool:
+    """Whether every row of a Parquet file is a tuple, by what its metadata says."""
+    if path.suffix != ".parquet" or entity.fields[entity.ts] is Type.FLOAT:
+        return False  # a float may be no number, and the metadata does not tell
+    try:
+        file = open_parquet(path)
+        types = {field.name: field.type for field in file.schema_arrow}
+        same = all(_same_type(types.get(name), t) for name, t in entity.fields.items())
+        return same and _has_order(file.metadata, entity.ts)
+    except (OSError, pa.ArrowException):
+        return False
+
+
+def group_heights(path: Path) -> list[int]:
+    """The numbers of rows of the row groups of a Parquet file."""
+    metadata = pq.read_metadata(path)
+    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+
+
+def read_group(path: Path, group: int, entity: Input) -> pl.DataFrame:
+    """A row group of a Parquet file that :func:`fits`."""
+    try:
+        table = open_parquet(path).read_row_group(group, columns=list(entity.fields))
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(path, error) from None
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame.select(list(entity.fields))
+
+
+def unreadable(path: Path, error: Exception) -> BoxcarsError:
+    """Why a file can't be read, in a sentence."""
+    first = str(error).splitlines()[0]
+    return BoxcarsError(f"{path}: can't be read as {path.suffix[1:]}: {first}")
 
 
 def _same_type(found: pa.DataType | None, type_: Type) -> bool:
     return found is not None and pl.Series(pa.array([], found)).dtype == type_.dtype
 
 
-def _has_no_null(metadata: pq.FileMetaData, name: str) -> bool:
-    """Whether the statistics of a column say that it has no null."""
+def _has_order(metadata: pq.FileMetaData, name: str) -> bool:
+    """Whether the statistics of a column say that all its values can be order values."""
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
         for i in range(columns.num_columns):
             column = columns.column(i)
-            if column.path_in_schema == name and (
-                column.statistics is None or column.statistics.null_count != 0
-            ):
+            if column.path_in_schema == name and not _all_known(column.statistics):
                 return False
     return True
+
+
+def _all_known(statistics: pq.Statistics | None) -> bool:
+    """Whether no value is null, and none is a time that Python does not know."""
+    if statistics is None or statistics.null_count != 0:
+        return False
+    try:
+        return not statistics.has_min_max or statistics.min <= statistics.max
+    except (ValueError, OverflowError):
+        return False
 
 
 def _decode(path: Path, entity: Input | Table) -> Conformed:
@@ -138,18 +197,21 @@ def target_of(path: str | Path) -> Path:
 
 
 def _encode(frame: pl.DataFrame, name: str, part: Path) -> None:
+    with part.open("wb") as file:
+        append_rows(frame, name, file, head=True)
+
+
+def append_rows(frame: pl.DataFrame, name: str, file: BinaryIO, head: bool) -> None:
+    """Append rows as CSV or JSON lines, below the names of the columns if they are the first."""
     fields = {column: Type.of(dtype) or Type.STR for column, dtype in frame.schema.items()}
     encoded = make_format(name, fields, {}).encode(frame)
     if encoded.dead.height:
         raise BoxcarsError(f"a row can't be written as {name}: {encoded.dead['reason'][0]}.")
-    with part.open("wb") as file:
-        if name == "csv":
-            head = pl.DataFrame(
-                [list(fields)], schema=dict.fromkeys(fields, pl.String), orient="row"
-            )
-            strings = dict.fromkeys(fields, Type.STR)
-            file.write(make_format("csv", strings, {}).encode(head).data[0])
-        file.write(b"".join(encoded.data))
+    if name == "csv" and head:
+        names = pl.DataFrame([list(fields)], schema=dict.fromkeys(fields, pl.String), orient="row")
+        strings = dict.fromkeys(fields, Type.STR)
+        file.write(make_format("csv", strings, {}).encode(names).data[0])
+    file.write(b"".join(encoded.data))
 
 
 @contextmanager

@@ -10,19 +10,22 @@ not change since the last epoch is named again and not written again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from boxcars.connect.files import replacing, writing
-from boxcars.connect.splits import Split
+from boxcars.connect.reader import Place
+from boxcars.connect.splits import Split, split_of
+from boxcars.engine.layout import Shape
 from boxcars.model.problem import BoxcarsError, Wrong
 
-Owner = str
-"""Whose state a frame belongs to: a box or an input."""
+T = TypeVar("T")
+Files = tuple[tuple[str, int, str, str], ...]
+"""The files of states: the box or input, the instance of its subquery, the frame, the file."""
 
 _KEPT = 2
 """How many manifests back states are kept: the last one, and the one before it."""
@@ -30,11 +33,12 @@ _KEPT = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """What an epoch reads of each input, and whether that is the end of it."""
+    """What an epoch reads of each input, whether that is the end of it, and the place behind."""
 
     epoch: int
     splits: Mapping[str, tuple[Split, ...]]
     final: Mapping[str, bool]
+    places: Mapping[str, Place] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,10 @@ class Manifest:
 
     epoch: int
     network: str
-    read: Mapping[str, int]
+    places: Mapping[str, Place]
     final: bool
-    state: tuple[tuple[Owner, str, str], ...] = ()
+    shape: Shape
+    state: Files = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -62,12 +67,12 @@ class Checkpoint:
     def last(self) -> Manifest | None:
         """The manifest of the last epoch that was committed."""
         names = sorted(path.name for path in self._epochs.glob("*.done.json"))
-        return None if not names else _manifest(_read(self._epochs / names[-1]))
+        return None if not names else _read(self._epochs / names[-1], _manifest)
 
     def plan_of(self, epoch: int) -> Plan | None:
         """What was planned for an epoch, if it was begun."""
         path = self._epochs / f"{epoch:08d}.plan.json"
-        return _plan(_read(path)) if path.exists() else None
+        return _read(path, _plan) if path.exists() else None
 
     def begin(self, plan: Plan) -> None:
         """Write down what an epoch reads, before it runs."""
@@ -82,11 +87,15 @@ class Checkpoint:
         with writing(path), replacing(path) as part:
             part.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
-    def save(self, epoch: int, number: int, frame: pl.DataFrame) -> str:
+    def state_path(self, name: str) -> Path:
+        """Where a frame of a state is."""
+        return self._state / name
+
+    def save(self, part: str, frame: pl.DataFrame) -> str:
         """Write a frame of a state; gives the name of its file."""
-        name = f"{epoch:08d}-{number:04d}.arrow"
-        with writing(self._state / name), replacing(self._state / name) as part:
-            frame.write_ipc(part, compat_level=pl.CompatLevel.oldest())
+        name = f"{part}.arrow"
+        with writing(self._state / name), replacing(self._state / name) as new:
+            frame.write_ipc(new, compat_level=pl.CompatLevel.oldest())
         return name
 
     def load(self, name: str) -> pl.DataFrame:
@@ -101,7 +110,7 @@ class Checkpoint:
     def _forget(self, epoch: int) -> None:
         """Remove what no epoch behind this one needs."""
         paths = sorted(self._epochs.glob("*.done.json"))
-        manifests = {path: _manifest(_read(path)) for path in paths}
+        manifests = {path: _read(path, _manifest) for path in paths}
         needed = _files(m for m in manifests.values() if m.epoch > epoch)
         for path, manifest in manifests.items():
             if manifest.epoch <= epoch:
@@ -112,23 +121,28 @@ class Checkpoint:
 
 
 def _files(manifests: Iterable[Manifest]) -> set[str]:
-    return {name for manifest in manifests for _, _, name in manifest.state}
+    return {name for manifest in manifests for *_, name in manifest.state}
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path, make: Callable[[Any], T]) -> T:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        return make(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise BoxcarsError(f"{path}: the checkpoint is damaged: {error}.") from None
 
 
 def _plan(plain: Any) -> Plan:
-    splits = {name: tuple(Split(**s) for s in found) for name, found in plain["splits"].items()}
-    return Plan(plain["epoch"], splits, plain["final"])
+    splits = {name: tuple(map(split_of, found)) for name, found in plain["splits"].items()}
+    return Plan(plain["epoch"], splits, plain["final"], _places(plain))
+
+
+def _places(plain: Any) -> Mapping[str, Place]:
+    return {name: Place(**place) for name, place in plain["places"].items()}
 
 
 def _manifest(plain: Any) -> Manifest:
-    return Manifest(**{**plain, "state": tuple(tuple(entry) for entry in plain["state"])})
+    state, shape = tuple(tuple(entry) for entry in plain["state"]), Shape(**plain["shape"])
+    return Manifest(**{**plain, "places": _places(plain), "shape": shape, "state": state})
 
 
 def check_network(manifest: Manifest | None, network: str, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""An epoch: the work of one task, from the rows that it reads to the parts that it writes.
+"""An epoch: what each piece of a network does, from the trains that it gets to those it sends on.
 
 Whoever repeats an epoch reads the same rows and the same states, and so writes the same parts under
 the same names: that is why nothing is lost or doubled, wherever a process ends.
@@ -6,10 +6,7 @@ the same names: that is why nothing is lost or doubled, wherever a process ends.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,89 +16,83 @@ import pyarrow as pa
 from boxcars.connect.conform import Conformed
 from boxcars.connect.files import write_table
 from boxcars.connect.splits import read_split
-from boxcars.engine.checkpoint import Checkpoint, Plan
 from boxcars.engine.feed import Turn
-from boxcars.engine.memory import keep_memory
-from boxcars.engine.stages import find_stages
+from boxcars.engine.layout import Layout, Piece, make_layout
+from boxcars.engine.states import load_states, save_states
 from boxcars.engine.stepper import Stepper
+from boxcars.engine.task import Arrival, Done, Task
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import State
+from boxcars.kernels.kernel import Frontier, State, earliest
+from boxcars.kernels.ranks import RANK, merge_trains
 from boxcars.kernels.reorder import Slack
-from boxcars.model.check import Checked
+from boxcars.model.arc import Arc
 from boxcars.model.entities import Input
-from boxcars.model.plain import read_network
 from boxcars.model.problem import BoxcarsError
 
-Files = tuple[tuple[str, str, str], ...]
-"""The files of states: owner, name of the frame, file."""
+Sent = Iterator[tuple[Piece, Arrival]]
 
 
-_AT_HAND: dict[str, dict[str, pl.DataFrame]] = {}
-"""The frames of the last states that this process saved for a run, by their files."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a task is told: the network, where its checkpoint and sinks are, and its epoch."""
-
-    network: str
-    folder: str
-    plan: Plan
-    before: Files
-    sinks: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a task did: the files of the new states, what it counted, and what came out."""
-
-    state: Files
-    stats: Mapping[str, Any]
-    rows: Mapping[str, int]
-
-
-def run_tasks(tasks: Iterable[Task]) -> Iterable[Done | str]:
-    """Run tasks on an executor; what went wrong comes back as a sentence."""
-    keep_memory()
-    for task in tasks:
-        try:
-            yield run_task(task)
-        except BoxcarsError as error:
-            yield str(error)
-
-
-def run_task(task: Task) -> Done:
-    """Run an epoch of a network: read, step, write parts and states."""
-    checked = _checked(task.network)
-    checkpoint = Checkpoint(task.folder)
-    states = _load(checkpoint, task.before)
-    stepper = Stepper(checked, _NoTables())
-    stepper.states = {name: states[name] for name in checked.order if name in states}
+def run_piece(task: Task, piece: Piece, arrivals: Sequence[Arrival]) -> tuple[Sent, Done]:
+    """Run a piece: merge what came, step the boxes, keep the states, send on what leaves."""
+    layout = make_layout(task.network, task.shape)
+    if piece.sink:
+        return iter(()), _run_sink(task, layout, piece, arrivals)
+    subquery = layout.plan[piece.name]
+    stepper = Stepper(layout.checked, _NoTables())
+    states, known = load_states(task, layout, piece)
+    stepper.states = {name: states[name] for name in subquery.boxes if name in states}
     after: dict[str, State] = {}
-    turns: dict[str, Turn] = {}
-    for name, entity in checked.network.inputs.items():
-        read = [read_split(split, entity) for split in task.plan.splits[name]]
-        turns[name], after[name] = _turn(name, entity, read, task.plan, states.get(name), checked)
-        for part in read:
-            stepper.note_dead(name, part.dead)
-            stepper.stats[name].dead += part.dead.height
-    stepper.enter(turns)
-    stepper.run(find_stages(checked))
-    rows = {}
-    for name, output in checked.network.outputs.items():
-        frame = stepper.frames[output.source]
-        rows[name] = frame.height
-        if name in task.sinks and frame.height:
-            fields = list(checked.schemas[output.source].fields)
-            _write(frame.select(fields), Path(task.sinks[name]), task.plan.epoch)
+    if subquery.source is not None:
+        after[subquery.source] = _read(stepper, task, layout, subquery.source, states)
+    for number, feed in enumerate(subquery.inputs):
+        train, frontier = _merge([a for a in arrivals if a.feed == number], layout, feed.arc)
+        stepper.arrive(feed.consumer, feed.port, train, frontier)
+    stepper.run(layout.stages[piece.name])
     if stepper.dead:
-        _write(pl.concat(stepper.dead), checkpoint.folder / "dead", task.plan.epoch)
-    files = _save(checkpoint, task.plan.epoch, after | stepper.states, states, task.before)
-    stats = {
-        name: {"in": box.tuples_in, "out": box.total_out, "late": box.late, "dead": box.dead}
-        for name, box in stepper.stats.items()
-    }
-    return Done(files, stats, rows)
+        dead = Path(task.folder) / "dead"
+        _write(pl.concat(stepper.dead), dead, f"{task.plan.epoch:08d}-{piece.number:04d}")
+    files = save_states(task, piece, after | stepper.states, known)
+    return _send(layout, piece, stepper), Done(piece.number, files, _stats(stepper, layout, piece))
+
+
+def _merge(arrivals: Sequence[Arrival], layout: Layout, arc: Arc) -> tuple[pl.DataFrame, Frontier]:
+    """The input merger: the trains of an arc as one in order, up to what all senders promise."""
+    ordered = sorted(arrivals, key=lambda arrival: arrival.sender)
+    train = merge_trains([arrival.train for arrival in ordered], layout.order_of(arc))
+    return train, earliest(tuple(arrival.frontier for arrival in ordered))
+
+
+def _send(layout: Layout, piece: Piece, stepper: Stepper) -> Sent:
+    """What leaves, to all that read it."""
+    for arc in layout.plan[piece.name].outputs:
+        train, frontier = stepper.frames[arc], stepper.frontiers[arc.source]
+        for reader in layout.readers.get(arc, ()):
+            for target, part in layout.split(train, reader):
+                yield target, Arrival(reader.feed, piece.number, part, frontier)
+
+
+def _run_sink(task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arrival]) -> Done:
+    """Write what comes to an output as the part of this epoch."""
+    arc = layout.checked.network.outputs[piece.name].source
+    train, _ = _merge(arrivals, layout, arc)
+    if piece.name in task.sinks and train.height:
+        fields = list(layout.checked.schemas[arc].fields)
+        folder = Path(task.sinks[piece.name])
+        _write(train.select(fields), folder, f"{task.plan.epoch:08d}")
+    return Done(piece.number, rows={piece.name: train.height})
+
+
+def run_here(task: Task) -> list[Done]:
+    """Run all pieces of an epoch in this process, one after the other."""
+    layout = make_layout(task.network, task.shape)
+    waiting: dict[int, list[Arrival]] = {piece.number: [] for piece in layout.pieces}
+    found = []
+    for piece in layout.pieces:
+        sent, done = run_piece(task, piece, waiting.pop(piece.number))
+        for target, arrival in sent:
+            waiting[target.number].append(arrival)
+        found.append(done)
+    return found
 
 
 class _NoTables:
@@ -113,63 +104,51 @@ class _NoTables:
         raise BoxcarsError("stored tables can't be used in a run yet.")
 
 
-@lru_cache(maxsize=4)
-def _checked(network: str) -> Checked:
-    return read_network(json.loads(network)).network.check().or_raise()
-
-
-def _turn(
-    name: str,
-    entity: Input,
-    read: Sequence[Conformed],
-    plan: Plan,
-    state: State | None,
-    checked: Checked,
-) -> tuple[Turn, State]:
-    """What an input gives in this epoch, in order, and what waits for the next."""
-    train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
-    if any(node.box.type == "drop" for node in checked.network.boxes.values()):
-        first = plan.splits[name][0].position if read else 0
-        place = pl.int_range(first, first + pl.len(), dtype=pl.Int64)
-        train = train.with_columns(place.alias(POSITION))
+def _read(
+    stepper: Stepper, task: Task, layout: Layout, name: str, states: Mapping[str, State]
+) -> State:
+    """Read what an input gives in this epoch, put it in order; gives what waits for the next."""
+    entity = layout.checked.network.inputs[name]
+    read = [read_split(split, entity) for split in task.plan.splits[name]]
+    train = _tuples(entity, read, task.plan.splits[name], layout)
     slack = Slack.of(entity.ts, entity.fields[entity.ts], entity.slack)
-    ordered = slack.order(state or slack.start(train.clear()), train, plan.final[name])
+    state = states.get(name) or slack.start(train.clear())
+    ordered = slack.order(state, train, task.plan.final[name])
     late = train.filter(ordered.late)
-    return Turn(ordered.train, late, late[entity.ts], ordered.frontier), ordered.state
+    stepper.enter({name: Turn(ordered.train, late, late[entity.ts], ordered.frontier)})
+    for part in read:
+        stepper.note_dead(name, part.dead)
+        stepper.stats[name].dead += part.dead.height
+    return ordered.state
 
 
-def _load(checkpoint: Checkpoint, files: Files) -> dict[str, dict[str, pl.DataFrame]]:
-    states: dict[str, dict[str, pl.DataFrame]] = {}
-    at_hand = _AT_HAND.get(str(checkpoint.folder), {})
-    for owner, name, file in files:
-        frame = at_hand[file] if file in at_hand else checkpoint.load(file)
-        states.setdefault(owner, {})[name] = frame
-    return states
+def _tuples(
+    entity: Input, read: Sequence[Conformed], splits: Sequence[Any], layout: Layout
+) -> pl.DataFrame:
+    """The tuples with their place in the input, as far as anybody asks for it."""
+    train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
+    first = splits[0].position if splits else 0
+    place = pl.int_range(first, first + pl.len(), dtype=pl.Int64)
+    boxes = layout.checked.network.boxes.values()
+    names = [POSITION] if any(node.box.type == "drop" for node in boxes) else []
+    names += [f"{RANK}0"] if layout.ranked else []
+    return train.with_columns(place.alias(name) for name in names)
 
 
-def _save(
-    checkpoint: Checkpoint,
-    epoch: int,
-    states: Mapping[str, State],
-    before: Mapping[str, State],
-    files: Files,
-) -> Files:
-    """Write the frames that are new; those that were there before are named again."""
-    known = {id(before[owner][name]): file for owner, name, file in files}
-    saved: list[tuple[str, str, str]] = []
-    number = 0
-    for owner, state in states.items():
-        for name, frame in state.items():
-            if id(frame) not in known:
-                known[id(frame)] = checkpoint.save(epoch, number, frame)
-                number += 1
-            saved.append((owner, name, known[id(frame)]))
-    _AT_HAND[str(checkpoint.folder)] = {file: states[owner][name] for owner, name, file in saved}
-    return tuple(saved)
+def _stats(stepper: Stepper, layout: Layout, piece: Piece) -> Mapping[str, Any]:
+    """What the boxes of a piece counted."""
+    subquery = layout.plan[piece.name]
+    names = [*([subquery.source] if subquery.source is not None else []), *subquery.boxes]
+    return {
+        name: {"in": box.tuples_in, "out": box.total_out, "late": box.late, "dead": box.dead}
+        for name in names
+        for box in (stepper.stats[name],)
+    }
 
 
-def _write(frame: pl.DataFrame, folder: Path, epoch: int) -> None:
-    """The part of an epoch: the same name and the same bytes, whoever writes it again."""
+def _write(frame: pl.DataFrame, folder: Path, name: str) -> None:
+    """Write rows as a part of a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    table: pa.Table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    write_table(table, folder / f"part-{epoch:08d}.parquet")
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    assert isinstance(table, pa.Table)
+    write_table(table, folder / f"part-{name}.parquet")

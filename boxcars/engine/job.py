@@ -1,21 +1,153 @@
-"""The Spark job of an epoch."""
+"""The Spark job of an epoch: levels of pieces, and the trains that move between them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import polars as pl
+from pyspark import RDD
 from pyspark.sql import SparkSession
 
-from boxcars.engine.epoch import Done, Task, run_tasks
+from boxcars.engine.epoch import run_here, run_piece
+from boxcars.engine.layout import Layout, Piece, make_layout
+from boxcars.engine.memory import keep_memory
+from boxcars.engine.task import Arrival, Done, Outcome, Task
+from boxcars.kernels.kernel import Frontier
 from boxcars.model.problem import BoxcarsError
 
+ALONE = 20_000
+"""So many rows are not worth a shuffle: one task runs all pieces of an epoch with no more."""
 
-def run_job(spark: SparkSession, task: Task) -> Done:
+Parcel = tuple[int, Any]
+"""A partition of the next level, and what goes there: a train, a report, or what went wrong."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An arrival on its way to a piece; its train as Arrow bytes."""
+
+    target: int
+    feed: int
+    sender: int
+    frontier: Frontier
+    data: bytes
+
+    @classmethod
+    def of(cls, target: int, arrival: Arrival) -> Packed:
+        """Pack an arrival."""
+        stream = BytesIO()
+        arrival.train.write_ipc_stream(stream)
+        return cls(target, arrival.feed, arrival.sender, arrival.frontier, stream.getvalue())
+
+    def unpack(self) -> Arrival:
+        """The arrival again."""
+        return Arrival(self.feed, self.sender, pl.read_ipc_stream(self.data), self.frontier)
+
+
+def run_job(spark: SparkSession, task: Task) -> Outcome:
     """Run an epoch on Spark; what went wrong is said in a sentence."""
+    layout = make_layout(task.network, task.shape)
     try:
-        job = spark.sparkContext.parallelize([task], 1).mapPartitions(run_tasks)
-        (done,) = job.collect()
+        if task.rows <= ALONE or len(layout.pieces) == len(layout.levels):
+            found = spark.sparkContext.parallelize([task], 1).mapPartitions(_run_alone).collect()
+        else:
+            found = _levels(spark, task, layout).collect()
     except Exception as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise BoxcarsError(f"epoch {task.plan.epoch} failed on Spark: {first}") from error
-    if isinstance(done, str):
-        raise BoxcarsError(done)
-    return done
+    for done in found:
+        if isinstance(done, str):
+            raise BoxcarsError(done)
+    return _outcome([done for done in found if isinstance(done, Done)])
+
+
+def _outcome(found: Sequence[Done]) -> Outcome:
+    """What all pieces did together."""
+    ordered = sorted(found, key=lambda done: done.piece)
+    stats: dict[str, dict[str, Any]] = {}
+    for done in ordered:
+        for name, counts in done.stats.items():
+            sums = stats.setdefault(name, {})
+            for key, number in counts.items():
+                sums[key] = sums.get(key, 0) + number
+    rows = {name: number for done in ordered for name, number in done.rows.items()}
+    return Outcome(tuple(entry for done in ordered for entry in done.state), stats, rows)
+
+
+def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
+    """Run a whole epoch in one task on an executor."""
+    keep_memory()
+    for task in tasks:
+        try:
+            yield from run_here(task)
+        except BoxcarsError as error:
+            yield str(error)
+
+
+def _levels(spark: SparkSession, task: Task, layout: Layout) -> RDD[Any]:
+    """One linear job: each level is a shuffle of trains and a task for each of its pieces."""
+    first = len(layout.levels[0])
+    rdd: RDD[Any] = spark.sparkContext.parallelize(range(first), first).map(lambda n: (n, None))
+    for level in range(len(layout.levels)):
+        if level:
+            rdd = rdd.partitionBy(len(layout.levels[level]), _itself)
+        rdd = rdd.mapPartitionsWithIndex(_runner(task, level))
+    return rdd.values()
+
+
+def _itself(partition: int) -> int:
+    return partition
+
+
+def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterator[Parcel]]:
+    """What the tasks of a level do."""
+
+    def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
+        keep_memory()
+        return _run_partition(task, level, partition, parcels)
+
+    return run
+
+
+def _run_partition(
+    task: Task, level: int, partition: int, parcels: Iterable[Parcel]
+) -> Iterator[Parcel]:
+    """Run one piece with what came for it; all else is passed on to the next level.
+
+    Once a piece has failed, nobody behind it runs: what it says goes to all of them.
+    """
+    layout = make_layout(task.network, task.shape)
+    piece = layout.levels[level][partition]
+    onward = layout.levels[level + 1] if level + 1 < len(layout.levels) else ()
+    arrivals, failed = [], ""
+    for _, content in parcels:
+        if isinstance(content, str):
+            failed = content
+        elif isinstance(content, Packed) and content.target == piece.number:
+            arrivals.append(content.unpack())
+        elif content is not None:
+            yield _place(content, onward, partition), content
+    if not failed:
+        try:
+            sent, done = run_piece(task, piece, arrivals)
+            for target, arrival in sent:
+                packed = Packed.of(target.number, arrival)
+                yield _place(packed, onward, partition), packed
+            yield _place(done, onward, partition), done
+        except BoxcarsError as error:
+            failed = str(error)
+    if failed:
+        for place in range(max(len(onward), 1)):
+            yield place, failed
+
+
+def _place(content: Packed | Done, onward: Sequence[Piece], partition: int) -> int:
+    """The partition of the next level for a train; what goes further may pass through any."""
+    if isinstance(content, Packed):
+        for place, piece in enumerate(onward):
+            if piece.number == content.target:
+                return place
+    return partition % max(len(onward), 1)

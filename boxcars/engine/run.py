@@ -3,36 +3,46 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from boxcars.connect.conform import as_frame
-from boxcars.connect.files import count_tuples, list_parts, target_of, write_table
-from boxcars.connect.splits import Split
+from boxcars.connect.opening import open_source
+from boxcars.connect.outlets import OneFile, Outlet, open_sink
+from boxcars.connect.reader import Reader
+from boxcars.connect.sources import Aborted
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, check_network
-from boxcars.engine.epoch import Task
 from boxcars.engine.job import run_job
-from boxcars.engine.runner import to_arrow
+from boxcars.engine.layout import BUCKETS, Shape
+from boxcars.engine.planner import Planner, naming
 from boxcars.engine.session import make_session
-from boxcars.model.entities import Input
+from boxcars.engine.task import Task
+from boxcars.model.check import Checked
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
 from boxcars.model.problem import Wrong, nearest
+from boxcars.plan import Strategy
 
 EPOCH_ROWS = 100_000
+_SHORTEST, _LONGEST = 0.05, 0.2
+"""Seconds to sleep when there is nothing new: at first, and in the end."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """How a run stands: its epochs, what was read and what came out in this process."""
+    """How a run stands: its epochs, what was read and what came out in this process.
+
+    ``state`` is running, waiting (for something new), finished, stopped or failed.
+    """
 
     state: str
     epoch: int
@@ -44,36 +54,50 @@ class Status:
 class Run:
     """A network under way. It runs in the background; :meth:`wait` for it, or :meth:`stop` it."""
 
-    def __init__(self, task: _Tasks, tell: Callable[[Status], None] | None) -> None:
-        self._tasks, self._tell = task, tell
+    def __init__(
+        self, epochs: _Epochs, closing: ExitStack[None], tell: Callable[[Status], None] | None
+    ) -> None:
+        self._epochs, self._closing, self._tell = epochs, closing, tell
         self._started = perf_counter()
-        self._stop = threading.Event()
+        self._stop, self._ended = threading.Event(), threading.Event()
+        self._waiting = False
         self._error: BaseException | None = None
         self._out: dict[str, int] = {}
-        self._manifest = task.checkpoint.last()
+        self._manifest = epochs.checkpoint.last()
         self._thread = threading.Thread(target=self._run, name="boxcars-run", daemon=True)
         self._thread.start()
 
     def wait(self, timeout: float | None = None) -> Status:
         """Wait until all input is processed; what went wrong is raised here."""
-        self._thread.join(timeout)
-        if self._error is not None:
+        ended = self._ended.wait(timeout)
+        if ended and self._error is not None:
             raise self._error
         return self.status()
 
     def stop(self) -> Status:
-        """Finish the epoch that is under way, and stop; a run with this checkpoint goes on."""
+        """Finish the epoch that is under way, and stop; a run with this checkpoint goes on.
+
+        Whoever hears of an epoch by ``tell`` may call it too; then it does not wait.
+        """
         self._stop.set()
-        return self.wait()
+        return self.wait(0 if threading.current_thread() is self._thread else None)
+
+    @property
+    def endless(self) -> bool:
+        """Whether it reads something that does not end, and so only ends if it is stopped."""
+        return bool(self._epochs.planner.endless)
 
     def status(self) -> Status:
         """How the run stands."""
         manifest = self._manifest
         ended = "finished" if manifest is not None and manifest.final else "stopped"
-        state = "running" if self._thread.is_alive() else ended
-        if self._error is not None:
+        state = ended
+        if not self._ended.is_set():
+            state = "waiting" if self._waiting else "running"
+        elif self._error is not None:
             state = "failed"
-        epoch, read = (0, {}) if manifest is None else (manifest.epoch, manifest.read)
+        epoch, places = (0, {}) if manifest is None else (manifest.epoch, manifest.places)
+        read = {name: place.position for name, place in places.items()}
         return Status(state, epoch, read, dict(self._out), perf_counter() - self._started)
 
     def stats(self) -> Mapping[str, Any]:
@@ -82,122 +106,149 @@ class Run:
 
     def _run(self) -> None:
         try:
-            while not self._stop.is_set() and not (self._manifest and self._manifest.final):
-                self._manifest, rows = self._tasks.run_epoch(self._manifest)
-                for name, number in rows.items():
-                    self._out[name] = self._out.get(name, 0) + number
-                if self._tell is not None:
-                    self._tell(self.status())
+            with self._closing:
+                self._run_epochs()
+                if self._manifest is not None and self._manifest.final:
+                    self._epochs.finish(self._manifest)
         except BaseException as error:
             self._error = error
+        finally:
+            self._ended.set()
+
+    def _run_epochs(self) -> None:
+        """One epoch behind the other; when there is nothing new, a little sleep."""
+        pause = _SHORTEST
+        while not self._stop.is_set() and not (self._manifest and self._manifest.final):
+            plan = self._epochs.plan(self._manifest)
+            self._waiting = plan is None
+            if plan is not None:
+                self._run_epoch(plan)
+                pause = _SHORTEST
+            if self._epochs.planner.over:
+                return
+            if plan is None:
+                self._stop.wait(pause)
+                pause = min(pause * 1.5, _LONGEST)
+
+    def _run_epoch(self, plan: Plan) -> None:
+        self._manifest, rows = self._epochs.run(plan, self._manifest)
+        for name, number in rows.items():
+            self._out[name] = self._out.get(name, 0) + number
+        if self._tell is not None:
+            self._tell(self.status())
 
 
 def run(
     net: Network,
     sources: Mapping[str, Any],
-    sinks: Mapping[str, str | Path] | None = None,
+    sinks: Mapping[str, Any] | None = None,
     *,
     checkpoint: str | Path | None = None,
     epoch_rows: int = EPOCH_ROWS,
+    instances: int | None = None,
+    buckets: int = BUCKETS,
+    strategy: Strategy = "operator-set-cloud",
     master: str | None = None,
     spark: SparkSession | None = None,
     tell: Callable[[Status], None] | None = None,
 ) -> Run:
-    """Run a network on Spark, from files to folders of files, exactly once.
+    """Run a network on Spark, exactly once.
 
-    A source is a file, a folder, or data as for :func:`preview`; a sink is a folder, in which each
-    epoch writes a part. With a ``checkpoint`` folder the run can be stopped or killed and goes on
-    from there: the output is the same, byte for byte. ``tell`` hears of each epoch.
+    A source is a path or :func:`files`, :func:`rate`, :func:`script`, a DataFrame of Spark, static
+    or streaming, or data as for :func:`preview`. A sink is a folder, in which each epoch writes a
+    part, a file, ``"-"``, :func:`callback`, or a function of a DataFrame of Spark and the epoch.
+    With a ``checkpoint`` folder the run can be stopped or killed and goes on from there: the output
+    is the same, byte for byte.
+
+    Each subquery runs in ``instances`` places, as many as Spark has cores if not given, and its
+    keys are shared out in ``buckets``; both may change from one run to the next, and the output
+    does not depend on them. ``strategy`` says which boxes run together (:doc:`plan`). ``tell``
+    hears of each epoch.
     """
     if epoch_rows < 1:
         raise Wrong(f"expected epochs of at least one row, got {epoch_rows}.")
-    net.check().or_raise()
-    for name in sources:
-        if name not in net.inputs:
-            raise Wrong(f"there is no input '{name}'.{nearest(name, net.inputs)}")
+    checked = net.check().or_raise()
     if net.tables:
         raise Wrong("stored tables can't be used in a run yet; bx.preview can.")
-    folder = Path(checkpoint or tempfile.mkdtemp(prefix="boxcars-"))
-    ledger = Checkpoint(folder)
-    text = json.dumps(network_to_plain(net))
-    check_network(ledger.last(), fingerprint(text), folder)
-    tasks = _Tasks(
-        net,
-        text,
-        ledger,
-        {name: _files(name, sources, folder) for name in net.inputs},
-        _sinks(net, sinks or {}),
-        epoch_rows,
-        spark or make_session(master),
-    )
-    return Run(tasks, tell)
+    _check_names("input", sources, net.inputs)
+    _check_names("output", sinks or {}, net.outputs)
+    session = cache(lambda: spark or make_session(master))
+    closing: ExitStack[None] = ExitStack()
+    with closing:
+        folder = Path(checkpoint or closing.enter_context(_temporary())).resolve()
+        ledger = Checkpoint(folder)
+        text = json.dumps(network_to_plain(net))
+        last = ledger.last()
+        check_network(last, fingerprint(text), Path(checkpoint or folder))
+        readers = {} if last is not None and last.final else _open_sources(net, sources, folder)
+        planner = Planner(readers, epoch_rows)
+        closing.callback(planner.close)
+        outlets = _open_sinks(checked, sinks or {}, folder, session)
+        _check_ends(planner, outlets)
+        number = instances or session().sparkContext.defaultParallelism
+        shape = Shape(number, buckets, strategy)
+        epochs = _Epochs(text, ledger, planner, outlets, session(), shape)
+        return Run(epochs, closing.pop_all(), tell)
+
+
+def _temporary() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="boxcars-", ignore_cleanup_errors=True)
 
 
 @dataclass
-class _Tasks:
-    """What makes epochs: it plans the next one, runs it on Spark, and commits it."""
+class _Epochs:
+    """What makes epochs: it plans the next one, runs it on Spark, delivers and commits it."""
 
-    net: Network
     text: str
     checkpoint: Checkpoint
-    files: Mapping[str, Sequence[Path]]
-    sinks: Mapping[str, str]
-    rows: int
+    planner: Planner
+    outlets: Mapping[str, Outlet]
     spark: SparkSession
-    heights: dict[Path, int] = field(default_factory=dict)
+    shape: Shape
 
-    def run_epoch(self, last: Manifest | None) -> tuple[Manifest, Mapping[str, int]]:
-        """One epoch: from its plan to its manifest."""
-        epoch = 1 if last is None else last.epoch + 1
-        plan = self.checkpoint.plan_of(epoch)
+    def plan(self, last: Manifest | None) -> Plan | None:
+        """What the next epoch reads: what it was to read when it broke off, or what is new."""
+        plan = self.checkpoint.plan_of(1 if last is None else last.epoch + 1)
         if plan is None:
-            plan = self._plan(epoch, {} if last is None else last.read)
-            self.checkpoint.begin(plan)
+            plan = self.planner.next(last)
+            if plan is not None:
+                self.checkpoint.begin(plan)
+        return plan
+
+    def run(self, plan: Plan, last: Manifest | None) -> tuple[Manifest, Mapping[str, int]]:
+        """One epoch: from its plan to its manifest."""
         before = () if last is None else last.state
-        task = Task(self.text, str(self.checkpoint.folder.resolve()), plan, before, self.sinks)
+        sinks = {name: str(outlet.folder) for name, outlet in self.outlets.items()}
+        shape_before = self.shape if last is None else last.shape
+        folder = str(self.checkpoint.folder)
+        task = Task(self.text, folder, plan, before, sinks, self.shape, shape_before)
         done = run_job(self.spark, task)
+        if self.planner.aborting is not None:
+            name, self.planner.aborting = self.planner.aborting, None
+            raise Aborted(f"input '{name}': its script says ABORT in epoch {plan.epoch}.")
+        for name, outlet in self.outlets.items():
+            with naming(name, "output"):
+                outlet.deliver(plan.epoch)
         manifest = Manifest(
-            epoch,
+            plan.epoch,
             fingerprint(self.text),
-            {
-                name: max((s.position + s.stop - s.start for s in splits), default=read)
-                for name, splits in plan.splits.items()
-                for read in (0 if last is None else last.read[name],)
-            },
+            plan.places,
             all(plan.final.values()),
+            self.shape,
             done.state,
             _added({} if last is None else last.stats, done.stats),
         )
         self.checkpoint.commit(manifest)
+        if last is not None:
+            self.planner.forget(last)
         return manifest, done.rows
 
-    def _plan(self, epoch: int, read: Mapping[str, int]) -> Plan:
-        """The next rows of each input."""
-        splits, final = {}, {}
-        for name, paths in self.files.items():
-            found, final[name] = self._next(name, paths, read.get(name, 0))
-            splits[name] = tuple(found)
-        return Plan(epoch, splits, final)
-
-    def _next(self, name: str, paths: Sequence[Path], begin: int) -> tuple[list[Split], bool]:
-        """The rows from ``begin`` on; a file without any is read once, for its dead letters."""
-        entity = self.net.inputs[name]
-        heights = [self._count(path, entity) for path in paths]
-        total, end = sum(heights), begin + self.rows
-        found: list[Split] = []
-        first = 0
-        for path, height in zip(paths, heights, strict=True):
-            start, stop = max(begin - first, 0), min(end - first, height)
-            empty = height == 0 and (begin <= first < end or first == end == total)
-            if start < stop or empty:
-                found.append(Split(str(path), start, max(stop, 0), first + start))
-            first += height
-        return found, end >= total
-
-    def _count(self, path: Path, entity: Input) -> int:
-        if path not in self.heights:
-            self.heights[path] = count_tuples(path, entity)
-        return self.heights[path]
+    def finish(self, last: Manifest) -> None:
+        """All input is processed: files that were waiting for that are written."""
+        for name, outlet in self.outlets.items():
+            with naming(name, "output"):
+                outlet.finish()
+        self.planner.forget(last)
 
 
 def _added(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -207,34 +258,52 @@ def _added(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _files(name: str, sources: Mapping[str, Any], folder: Path) -> list[Path]:
-    """The files of an input; data that is at hand becomes one, so that a run can go on with it."""
-    if name not in sources:
-        raise Wrong(f"input '{name}' has no source: give it data.")
-    source = sources[name]
-    try:
-        if isinstance(source, str | Path):
-            return [path.resolve() for path in list_parts(source)]
-        path = folder.resolve() / "inputs" / f"{sha256(name.encode()).hexdigest()[:16]}.arrow"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_table(to_arrow(as_frame(source)), path)
-        return [path]
-    except Wrong as wrong:
-        raise Wrong(f"input '{name}': {wrong}") from None
+def _check_names(kind: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    for name in given:
+        if name not in known:
+            raise Wrong(f"there is no {kind} '{name}'.{nearest(name, known)}")
 
 
-def _sinks(net: Network, sinks: Mapping[str, str | Path]) -> Mapping[str, str]:
+def _open_sources(net: Network, sources: Mapping[str, Any], folder: Path) -> dict[str, Reader]:
+    readers = {}
+    for name, entity in net.inputs.items():
+        if name not in sources:
+            raise Wrong(f"input '{name}' has no source: give it data.")
+        with naming(name):
+            readers[name] = open_source(sources[name], _home(folder, "inputs", name), entity)
+    return readers
+
+
+def _open_sinks(
+    checked: Checked,
+    sinks: Mapping[str, Any],
+    folder: Path,
+    session: Callable[[], SparkSession],
+) -> dict[str, Outlet]:
+    outlets: dict[str, Outlet] = {}
     for name, sink in sinks.items():
-        if name not in net.outputs:
-            raise Wrong(f"there is no output '{name}'.{nearest(name, net.outputs)}")
-        if Path(sink).suffix:
+        schema = checked.schemas[checked.network.outputs[name].source]
+        with naming(name, "output"):
+            outlet = open_sink(name, sink, _home(folder, "outputs", name), schema, session)
+            if any(outlet.target == other.target for other in outlets.values()):
+                raise Wrong(f"{outlet.target}: another output is written there.")
+        outlets[name] = outlet
+    return outlets
+
+
+def _check_ends(planner: Planner, outlets: Mapping[str, Outlet]) -> None:
+    """One file is written when the run has finished, so the run must be able to finish."""
+    for name, outlet in outlets.items():
+        if planner.endless and isinstance(outlet, OneFile):
             raise Wrong(
-                f"output '{name}': a run writes a part for each epoch, so it needs a folder, "
-                f"got {sink}."
+                f"output '{name}': input '{planner.endless[0]}' never ends, so it can't become one "
+                f"file: give it a folder, such as {outlet.target.with_suffix('')}/."
             )
-        target_of(f"{sink}/")
-    return {name: str(Path(sink).resolve()) for name, sink in sinks.items()}
+
+
+def _home(folder: Path, kind: str, name: str) -> Path:
+    """The folder in the checkpoint for what an input or output keeps there."""
+    return folder / kind / sha256(name.encode()).hexdigest()[:16]
 
 
 def fingerprint(network: str) -> str:

@@ -25,12 +25,15 @@ class Stage:
         return self.names[-1]
 
 
-def find_stages(checked: Checked) -> tuple[Stage, ...]:
-    """Join each lazy box to the one before it where that one feeds nobody else."""
+def find_stages(checked: Checked, boxes: Collection[str] | None = None) -> tuple[Stage, ...]:
+    """Join each lazy box to the one before it where that one feeds nobody else.
+
+    ``boxes`` are those that run in one place, in the order in which they run; all, if not given.
+    """
     net = checked.network
     readers = _count_readers(checked)
     stages: dict[str, Stage] = {}
-    for name in checked.order:
+    for name in checked.order if boxes is None else boxes:
         node = net.boxes[name]
         _check_kernel(name, node.box)
         before = stages.get(node.inputs[0].source)
@@ -47,7 +50,7 @@ def find_stages(checked: Checked) -> tuple[Stage, ...]:
                 stages[member] = stage
         else:
             stages[name] = Stage((name,), node.inputs)
-    return tuple(dict.fromkeys(stages[name] for name in checked.order))
+    return tuple(dict.fromkeys(stages.values()))
 
 
 def split_stages(

@@ -10,9 +10,11 @@ import polars as pl
 
 from boxcars.connect.conform import DEAD_LETTERS
 from boxcars.engine.feed import Turn
+from boxcars.engine.ranking import box_state, keeps_order, rank_leaving, ranked_by_time
 from boxcars.engine.stages import Stage
 from boxcars.engine.stats import BoxStats
 from boxcars.kernels.kernel import Eager, Frontier, Lazy, State, Stateful, Tabled
+from boxcars.kernels.ranks import RANK, rank_names
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc
 from boxcars.model.check import Checked
 from boxcars.model.problem import BoxcarsError
@@ -31,6 +33,8 @@ class Stepper:
         self.store = store
         self.read = self._arcs_read()
         self.frames: dict[Arc, pl.DataFrame] = {}
+        self.entering: dict[tuple[str, int], pl.DataFrame] = {}
+        """What comes from elsewhere to a port of a box; all else is in ``frames``."""
         self.frontiers: dict[str, Frontier] = {}
         self.states: dict[str, State] = {}
         self.dead: list[pl.DataFrame] = []
@@ -50,6 +54,17 @@ class Stepper:
             self.frontiers[name] = turn.frontier
             self.stats[name].count(turn.train.height + turn.late.height, {MAIN: turn.train.height})
             self.stats[name].late += turn.late.height
+
+    def arrive(self, name: str, port: int, train: pl.DataFrame, frontier: Frontier) -> None:
+        """Put what comes from elsewhere on its way to a port of a box."""
+        self.entering[name, port] = train
+        self.frontiers[self.net.boxes[name].inputs[port].source] = frontier
+
+    def _train(self, name: str, port: int = 0) -> pl.DataFrame:
+        """The train that enters a box."""
+        if (name, port) in self.entering:
+            return self.entering[name, port]
+        return self.frames[self.net.boxes[name].inputs[port]]
 
     def run(self, stages: Iterable[Stage]) -> None:
         """Run stages, each behind all that it reads."""
@@ -83,15 +98,20 @@ class Stepper:
 
     def _run_chain(self, stage: Stage) -> None:
         """Run a chain of lazy boxes as one Polars query."""
-        train = self.frames[stage.inputs[0]]
+        train = self._train(stage.names[0])
         frontier = self.frontiers[stage.inputs[0].source]
+        ranks = rank_names(train.columns)
         lazy: Mapping[str, pl.LazyFrame] = {MAIN: train.lazy()}
         inner: dict[str, pl.LazyFrame] = {}
         for name in stage.names:
             box = self.net.boxes[name].box
             assert isinstance(box, Lazy)
             schema = self.checked.inputs_of(name)[0]
-            lazy = box.pipeline(lazy[MAIN], schema)
+            entering = lazy[MAIN]
+            if ranks and not keeps_order(box, schema, self.checked.schemas[Arc(name)]):
+                entering = entering.with_columns(ranked_by_time(ranks, schema.ts))
+                ranks = rank_names([*ranks, f"{RANK}{len(ranks)}"])
+            lazy = box.pipeline(entering, schema)
             frontier = box.move_frontier(frontier, schema)
             self.frontiers[name] = frontier
             if name != stage.last:
@@ -126,8 +146,11 @@ class Stepper:
 
     def _run_eager(self, name: str, box: Eager) -> None:
         arc = self.net.boxes[name].inputs[0]
-        train = self.frames[arc]
-        frames = dict(box.run(train, self.checked.schemas[arc]))
+        train, schema = self._train(name), self.checked.schemas[arc]
+        if not keeps_order(box, schema, self.checked.schemas[Arc(name)]):
+            ranks = rank_names(train.columns)
+            train = train.with_columns(ranked_by_time(ranks, schema.ts))
+        frames = dict(box.run(train, schema))
         self.frontiers[name] = self.frontiers[arc.source]
         self._leave(name, train.height, frames)
 
@@ -136,16 +159,18 @@ class Stepper:
         schemas = self.checked.inputs_of(name)
         if name not in self.states:
             self.states[name] = box.start(schemas)
-        trains = tuple(self.frames[arc] for arc in arcs)
+        trains = tuple(self._train(name, port) for port in range(len(arcs)))
         frontiers = tuple(self.frontiers[arc.source] for arc in arcs)
-        step = box.step(self.states[name], trains, frontiers, schemas)
-        self.states[name] = step.state
+        before = self.states[name]
+        step = box.step(box_state(before), trains, frontiers, schemas)
+        leaving, numbers = rank_leaving(box, before, trains, step.trains, schemas)
+        self.states[name] = {**step.state, **numbers}
         self.frontiers[name] = step.frontier
-        self._leave(name, sum(train.height for train in trains), dict(step.trains))
+        self._leave(name, sum(train.height for train in trains), leaving)
 
     def _run_tabled(self, name: str, box: Tabled) -> None:
         arc = self.net.boxes[name].inputs[0]
-        train = self.frames[arc]
+        train = self._train(name)
         frames = dict(box.run(train, self.checked.schemas[arc], self.store))
         self.frontiers[name] = self.frontiers[arc.source]
         self._leave(name, train.height, frames)

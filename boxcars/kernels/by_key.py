@@ -59,8 +59,11 @@ class ByKey:
         """All that is known of some keys."""
         names = [name for name in states[0] if "." not in name and name != _CALENDAR]
         parts = [tiers.take(state, names, tiers.all_keys(state)) for state in states]
-        rows = {name: pl.concat([part[name] for part in parts]) for name in names}
-        rows = {name: frame.filter(mine(frame)) for name, frame in rows.items()}
+        rows = {}
+        for name in names:
+            full = [part[name] for part in parts if part[name].height] or [parts[0][name]]
+            whole = pl.concat(full)
+            rows[name] = whole.filter(mine(whole))
         hashes = {name: tiers.hashes_of(frame, group.by) for name, frame in rows.items()}
         busy = np.unique(np.concatenate(list(hashes.values())))
         after = tiers.put(tiers.start(rows), rows, hashes, busy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from boxcars.model.types import Type
@@ -28,6 +28,8 @@ class Routing:
     kind: Kind
     fields: tuple[str, ...] = ()
     types: tuple[Type, ...] = ()
+    side: int = 0
+    """For pairs: 0 if a tuple goes to a row, 1 if to a column."""
     why: str = field(default="", compare=False)
     """Why it can't be split."""
 
@@ -37,9 +39,9 @@ class Routing:
         return cls._by("key", keys)
 
     @classmethod
-    def pairs(cls, keys: Iterable[tuple[str, Type]]) -> Routing:
+    def pairs(cls, keys: Iterable[tuple[str, Type]], side: int) -> Routing:
         """To a row or a column of a grid."""
-        return cls._by("pairs", keys)
+        return replace(cls._by("pairs", keys), side=side)
 
     @classmethod
     def single(cls, why: str) -> Routing:

@@ -20,7 +20,7 @@ from functools import cached_property
 from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.turns import shared_tables
-from boxcars.plan.route import Reading, Routes, routes_into
+from boxcars.plan.route import Reading, Routes, routes_within
 from boxcars.plan.subquery import Strategy
 
 Home = Mapping[str, str]
@@ -181,5 +181,6 @@ def _kinds(routes: Routes) -> set[str]:
 
 
 def block_routes(graph: Graph, home: Home, block: str) -> Routes:
-    """How everything that enters a block is split."""
-    return routes_into(graph.checked, {box for box, of in home.items() if of == block}, graph.free)
+    """How everything that enters a block is split, and what is on the way to its entry."""
+    own = {box for box, of in home.items() if of == block}
+    return routes_within(graph.checked, own, graph.free)

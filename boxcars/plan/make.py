@@ -79,13 +79,15 @@ def _subquery(
     source = block if block in checked.network.inputs else None
     routes: Routes = {} if source else block_routes(graph, home, block)
     entry = None if source else _entry(graph, boxes)
+    into = {r: routing for r, routing in routes.items() if home[r.arc.source] != block}
     single = any(routing.kind == "single" for routing in routes.values())
-    straight = all(r.box == entry and routing.kind == "key" for r, routing in routes.items())
+    straight = all(r.box == entry and routing.kind == "key" for r, routing in into.items())
     return Subquery(
         name=source or entry or boxes[0],
         boxes=boxes,
         entry=entry,
-        inputs=tuple(Feed(r.arc, r.box, r.port, routing) for r, routing in routes.items()),
+        inputs=tuple(Feed(r.arc, r.box, r.port, routing) for r, routing in into.items()),
+        inside=tuple(Feed(r.arc, r.box, r.port, routes[r]) for r in routes if r not in into),
         outputs=_outputs(graph, home, block),
         level=levels[block],
         buckets=0 if source else 1 if single else buckets,

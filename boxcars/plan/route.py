@@ -23,8 +23,8 @@ class Reading:
 Routes = Mapping[Reading, Routing]
 
 
-def routes_into(checked: Checked, block: Collection[str], free: Collection[str]) -> Routes:
-    """A routing for each arc that enters the boxes of a block from outside."""
+def routes_within(checked: Checked, block: Collection[str], free: Collection[str]) -> Routes:
+    """A routing for each arc that enters a block, and for those on the way to its entry."""
     boxes = checked.network.boxes
     names = [name for name in checked.order if name in block]
     entering = [
@@ -45,7 +45,7 @@ def routes_into(checked: Checked, block: Collection[str], free: Collection[str])
             )
             if why:
                 return dict.fromkeys(entering, Routing.single(why))
-    return {reading: found.get(reading, ANYWHERE) for reading in entering}
+    return dict.fromkeys(entering, ANYWHERE) | found
 
 
 def _one_piece(checked: Checked, names: list[str], entries: list[str]) -> str:
@@ -66,9 +66,9 @@ def _trace(
     found: dict[Reading, Routing],
 ) -> str:
     """Follow an arc back to where it enters the block; why that can't be, if it can't."""
+    if found.setdefault(reading, wanted) != wanted:
+        return f"{reading.arc} is read twice, by other fields"
     if reading.arc.source not in block:
-        if found.setdefault(reading, wanted) != wanted:
-            return f"{reading.arc} is read twice, by other fields"
         return ""
     name = reading.arc.source
     node = checked.network.boxes[name]

@@ -46,6 +46,8 @@ class Subquery:
     instances: int
     source: str | None = None
     """The input that a prefix reads."""
+    inside: tuple[Feed, ...] = ()
+    """The arcs between its boxes on the way to the entry: split like what enters."""
     splittable: bool = False
     """Whether the entry may be computed in part before the shuffle, and combined behind it."""
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.connect import tables as connect
+from boxcars.connect import placed
 from boxcars.connect.database import Address
 from boxcars.model.problem import BoxcarsError, Wrong
 from tests.postgres import PASSWORD
@@ -132,7 +132,7 @@ def test_literal_timestamps(store: Store) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 10])
 def test_many_are_asked_together(store: Store, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect, "ASKED_TOGETHER", size)
+    monkeypatch.setattr(placed, "ASKED_TOGETHER", size)
     net = bx.Network("n")
     net.table("DB", fields={"k": "int", "v": "int"})
     stream = net.input("i", ts="n", fields={"n": "int", "k": "int", "j": "int"})

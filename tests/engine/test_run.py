@@ -216,8 +216,8 @@ class TestMistakes:
 
     def test_sinks_and_sources(self, spark: SparkSession, tmp_path: Path) -> None:
         data = {"calls": calls(10)}
-        with pytest.raises(bx.BoxcarsError, match="needs a folder, got out.csv"):
-            bx.run(network(), data, {"counts": "out.csv"}, spark=spark)
+        with pytest.raises(bx.BoxcarsError, match="out.txt: expected a name that ends"):
+            bx.run(network(), data, {"counts": "out.txt"}, spark=spark)
         with pytest.raises(
             bx.BoxcarsError, match="there is no output 'count'. Did you mean 'count"
         ):
@@ -251,5 +251,5 @@ def test_what_no_epoch_needs_is_removed(spark: SparkSession, tmp_path: Path) -> 
     bx.run(network(), {"calls": calls()}, checkpoint=tmp_path, epoch_rows=100, spark=spark).wait()
     manifests = sorted((tmp_path / "epochs").glob("*.done.json"))
     assert [path.name[:8] for path in manifests] == ["00000029", "00000030"]
-    needed = {file for path in manifests for _, _, file in json.loads(path.read_text())["state"]}
+    needed = {file for path in manifests for *_, file in json.loads(path.read_text())["state"]}
     assert {path.name for path in (tmp_path / "state").iterdir()} == needed

@@ -1,0 +1,192 @@
+"""How a run is laid out: the pieces of each subquery, what each owns, and who reads what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+import polars as pl
+
+from boxcars.engine.stages import Stage, find_stages
+from boxcars.kernels.kernel import Stateful
+from boxcars.model.arc import Arc
+from boxcars.model.check import Checked
+from boxcars.model.plain import read_network
+from boxcars.model.routing import Routing
+from boxcars.plan import Grid, Registry, Strategy, Subquery, make_plan
+from boxcars.plan.buckets import bucket_numbers
+from boxcars.plan.subquery import Plan
+
+BUCKETS = 64
+"""Into how many buckets the keys of a subquery are shared out, if nobody says otherwise."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a layout is made from; small, so that every task can make it again."""
+
+    instances: int
+    buckets: int
+    strategy: Strategy = "operator-set-cloud"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one task works on: an instance of a subquery, or (without one) an output's sink."""
+
+    number: int
+    level: int
+    name: str
+    instance: int = 0
+    sink: bool = False
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads an arc that leaves a subquery: a feed of another one, or a sink."""
+
+    name: str
+    sink: bool = False
+    feed: int = 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The pieces of a network, and the way from each to the next."""
+
+    checked: Checked
+    plan: Plan
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """All pieces by level; the sinks come last."""
+        found: list[Piece] = []
+        for subquery in sorted(self.plan.subqueries, key=lambda s: s.level):
+            for instance in range(subquery.instances):
+                found.append(Piece(len(found), subquery.level, subquery.name, instance))
+        last = 1 + max((piece.level for piece in found), default=-1)
+        for name in self.checked.network.outputs:
+            found.append(Piece(len(found), last, name, sink=True))
+        return tuple(found)
+
+    @cached_property
+    def levels(self) -> tuple[tuple[Piece, ...], ...]:
+        """The pieces that run side by side."""
+        number = 1 + max(piece.level for piece in self.pieces)
+        return tuple(tuple(p for p in self.pieces if p.level == k) for k in range(number))
+
+    @cached_property
+    def places(self) -> Mapping[tuple[str, bool], tuple[Piece, ...]]:
+        """The pieces of each subquery and sink, by instance."""
+        found: dict[tuple[str, bool], tuple[Piece, ...]] = {}
+        for piece in self.pieces:
+            key = piece.name, piece.sink
+            found[key] = (*found.get(key, ()), piece)
+        return found
+
+    @cached_property
+    def readers(self) -> Mapping[Arc, tuple[Reader, ...]]:
+        """Who reads each arc that leaves a subquery."""
+        found: dict[Arc, list[Reader]] = {}
+        for subquery in self.plan.subqueries:
+            for number, feed in enumerate(subquery.inputs):
+                found.setdefault(feed.arc, []).append(Reader(subquery.name, feed=number))
+        for name, output in self.checked.network.outputs.items():
+            found.setdefault(output.source, []).append(Reader(name, sink=True))
+        return {arc: tuple(readers) for arc, readers in found.items()}
+
+    @cached_property
+    def ranked(self) -> bool:
+        """Whether tuples have ranks."""
+        return _has_state(self.checked)
+
+    @cached_property
+    def stages(self) -> Mapping[str, tuple[Stage, ...]]:
+        """The stages of each subquery."""
+        return {s.name: find_stages(self.checked, s.boxes) for s in self.plan.subqueries}
+
+    def order_of(self, arc: Arc) -> str | None:
+        """The field by which an arc is in order, if it is."""
+        schema = self.checked.schemas[arc]
+        return schema.ts if schema.ordered else None
+
+    def split(self, train: pl.DataFrame, reader: Reader) -> Iterator[tuple[Piece, pl.DataFrame]]:
+        """The load balancer: what each piece of a reader gets of a train."""
+        pieces = self.places[reader.name, reader.sink]
+        if len(pieces) == 1:
+            yield pieces[0], train
+            return
+        subquery = self.plan[reader.name]
+        routing = subquery.inputs[reader.feed].routing
+        for piece in pieces:
+            yield piece, train.filter(owned(subquery, piece.instance, routing, train))
+
+
+def owned(subquery: Subquery, instance: int, routing: Routing, rows: pl.DataFrame) -> pl.Series:
+    """Which rows belong to an instance, by their keys."""
+    buckets, instances = subquery.buckets, subquery.instances
+    if instances == 1:
+        return pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True)
+    if routing.kind != "pairs":
+        numbers = bucket_numbers(rows, routing, buckets)
+        return pl.Series(Registry.balanced(buckets, instances).owners[numbers] == instance)
+    grid = Grid.of(buckets)
+    cells = Registry.tiled(grid, instances).owned_by(instance)
+    own = cells % grid.columns if routing.side else cells // grid.columns
+    numbers = bucket_numbers(rows, routing, grid.columns if routing.side else grid.rows)
+    return pl.Series(np.isin(numbers, own))
+
+
+def owned_first(
+    subquery: Subquery, instance: int, routing: Routing, rows: pl.DataFrame
+) -> pl.Series:
+    """Of the rows for pairs, which several instances have, those whose first copy this one has."""
+    if subquery.instances == 1:
+        return pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True)
+    grid = Grid.of(subquery.buckets)
+    owners = Registry.tiled(grid, subquery.instances).owners.reshape(grid.rows, grid.columns)
+    numbers = bucket_numbers(rows, routing, grid.columns if routing.side else grid.rows)
+    first = owners[0, numbers] if routing.side else owners[numbers, 0]
+    return pl.Series(first == instance)
+
+
+@lru_cache(maxsize=8)
+def make_layout(network: str, shape: Shape) -> Layout:
+    """Lay out a network, given as JSON."""
+    checked = read_network(json.loads(network)).network.check().or_raise()
+    return lay_out(checked, shape)
+
+
+def lay_out(checked: Checked, shape: Shape) -> Layout:
+    """Lay out a network; a box without ranks, and an input, is one piece."""
+    plan = make_plan(checked, shape.strategy, shape.buckets, shape.instances)
+    made = tuple(
+        replace(subquery, instances=_instances(checked, subquery)) for subquery in plan.subqueries
+    )
+    return Layout(checked, replace(plan, subqueries=made))
+
+
+def _instances(checked: Checked, subquery: Subquery) -> int:
+    boxes = [checked.network.boxes[name].box for name in subquery.boxes]
+    spread = all(box.ranks for box in boxes if isinstance(box, Stateful))
+    if subquery.source is not None or not (spread and _has_state(checked)):
+        return 1
+    wanted = subquery.instances
+    if subquery.kind == "pairs":
+        grid = Grid.of(subquery.buckets)
+        return next(n for n in range(wanted, 0, -1) if _tiles(grid, n))
+    return wanted
+
+
+def _has_state(checked: Checked) -> bool:
+    """Whether anything is worth to be split, and so tuples need ranks: not if nothing is kept."""
+    return any(isinstance(node.box, Stateful) for node in checked.network.boxes.values())
+
+
+def _tiles(grid: Grid, instances: int) -> bool:
+    """Whether the grid can be cut into that many rectangles."""
+    tiles = Grid.of(instances)
+    return tiles.rows <= grid.rows and tiles.columns <= grid.columns

@@ -1,0 +1,61 @@
+"""What moves between the driver and the pieces of an epoch, and between the pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from boxcars.engine.checkpoint import Files, Plan
+from boxcars.engine.layout import Shape
+from boxcars.kernels.kernel import Frontier
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is told of an epoch: the network, its layout, its checkpoint, and what it reads."""
+
+    network: str
+    folder: str
+    plan: Plan
+    before: Files
+    sinks: Mapping[str, str]
+    shape: Shape
+    shape_before: Shape | None = None
+    """How the states of the last epoch are laid out."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows the epoch reads."""
+        return sum(s.stop - s.start for splits in self.plan.splits.values() for s in splits)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A train that comes to a piece by one of its feeds, and the promise that comes with it."""
+
+    feed: int
+    sender: int
+    train: pl.DataFrame
+    frontier: Frontier
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a piece did: the files of its new states, what it counted, and what came out."""
+
+    piece: int
+    state: Files = ()
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What all pieces did together."""
+
+    state: Files
+    stats: Mapping[str, Any]
+    rows: Mapping[str, int]

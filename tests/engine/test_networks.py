@@ -1,0 +1,90 @@
+"""Every network in tests/networks gives the same in process, in pieces and on Spark."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from pyspark.sql import SparkSession
+
+import boxcars as bx
+from boxcars.engine import job
+from boxcars.engine.layout import Shape
+from boxcars.model.network import Network
+from tests.engine.test_pieces import FEW, run_pieces, same, written
+
+NETWORKS = sorted((Path(__file__).parent.parent / "networks").glob("*.yaml"))
+LAYOUTS = [
+    [Shape(3, 16)],
+    [Shape(3, 16)] * 4,
+    [Shape(4, 64, "operator-cloud")] * 2,
+    [
+        Shape(2, 64),
+        Shape(3, 64),
+        Shape(5, 6),
+        Shape(1, 1),
+        Shape(4, 36),
+        Shape(1, 64, "query-cloud"),
+    ],
+]
+
+
+def crowd(net: Network, number: int = 150) -> dict[str, pl.DataFrame]:
+    """Many tuples with few values in every input, some out of order."""
+    chance, data = random.Random(net.name), {}
+    for name, entity in net.inputs.items():
+        rows = [
+            {"t": n // 6 + chance.choice([-1, 0, 0, 0, 1])}
+            | {f: chance.choice(FEW[t.value]) for f, t in entity.fields.items() if f != "t"}
+            for n in range(number)
+        ]
+        data[name] = pl.DataFrame(rows, schema=entity.schema.dtypes, orient="row")
+    return data
+
+
+@pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
+def test_in_pieces(path: Path, tmp_path: Path) -> None:
+    net = bx.load(path)
+    data = crowd(net)
+    expected = {name: table.to_pylist() for name, table in bx.preview(net, data).items()}
+    assert all(expected.values()), "every output has something to compare"
+    for number, shapes in enumerate(LAYOUTS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        got = run_pieces(net, data, folder, shapes)
+        for name, rows in expected.items():
+            assert same(got[name], rows), (shapes, name)
+
+
+@pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
+def test_on_spark_killed_half_way_and_finished_with_more_instances(
+    path: Path, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every level is a shuffle here, however few the rows."""
+    monkeypatch.setattr(job, "ALONE", 0)
+    net = bx.load(path)
+    data = crowd(net)
+    sinks: dict[str, Any] = {name: tmp_path / f"out{n}" for n, name in enumerate(net.outputs)}
+    sources = {
+        name: bx.script([*rows[:75].to_dicts(), bx.ABORT, *rows[75:].to_dicts()])
+        for name, rows in data.items()
+    }
+    for instances in (2, 3, 3):
+        running = bx.run(
+            net,
+            sources,
+            sinks,
+            checkpoint=tmp_path / "check",
+            epoch_rows=75,
+            instances=instances,
+            spark=spark,
+        )
+        try:
+            state = running.wait().state
+            break
+        except bx.Aborted:
+            continue
+    assert state == "finished"
+    for name, table in bx.preview(net, data).items():
+        assert same(written(sinks[name]), table.to_pylist())

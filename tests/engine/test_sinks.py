@@ -1,0 +1,238 @@
+"""Sinks of runs: each epoch is delivered once, whatever happens to the run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from typer.testing import CliRunner
+
+import boxcars as bx
+from boxcars.cli import app
+from boxcars.connect.files import SUFFIXES, read_input
+from boxcars.engine.checkpoint import Checkpoint
+
+FIELDS = {"t": "int", "who": "str"}
+ROWS = [{"t": n, "who": f"w{n % 3}"} for n in range(20)]
+
+
+def network() -> bx.Network:
+    net = bx.Network("n")
+    rows = net.input("rows", ts="t", fields=FIELDS)
+    net.output("all", rows)
+    net.output("none", rows.filter("t < 0").named("none"))
+    return net
+
+
+@pytest.fixture
+def options(spark: SparkSession, tmp_path: Path) -> dict[str, Any]:
+    return {"checkpoint": tmp_path / "check", "epoch_rows": 6, "spark": spark}
+
+
+def staged(folder: Path) -> list[str]:
+    return [path.name for path in (folder / "check/outputs").rglob("part-*")]
+
+
+class TestOneFile:
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_it_appears_at_the_end(
+        self, options: dict[str, Any], tmp_path: Path, suffix: str
+    ) -> None:
+        sinks = {name: tmp_path / f"{name}{suffix}" for name in ("all", "none")}
+        source = {"rows": bx.script([*ROWS[:10], bx.EOF, *ROWS[10:]])}
+        assert bx.run(network(), source, sinks, **options).wait().state == "stopped"
+        assert not sinks["all"].exists()
+        assert bx.run(network(), source, sinks, **options).wait().state == "finished"
+        entity = network().inputs["rows"]
+        assert read_input(sinks["all"], entity).tuples.to_dicts() == ROWS
+        assert read_input(sinks["none"], entity).tuples.is_empty()
+        assert staged(tmp_path) == []
+
+    def test_a_crash_behind_the_last_epoch(self, options: dict[str, Any], tmp_path: Path) -> None:
+        sinks = {"all": tmp_path / "no/such.csv"}
+        (tmp_path / "no").write_text("a file")
+        with pytest.raises(bx.BoxcarsError, match="output 'all': .*such.csv: can't be written"):
+            bx.run(network(), {"rows": ROWS}, sinks, **options).wait()
+        (tmp_path / "no").unlink()
+        assert bx.run(network(), {"rows": ROWS}, sinks, **options).wait().state == "finished"
+        assert pl.read_csv(sinks["all"]).to_dicts() == ROWS
+
+    def test_an_input_that_never_ends(self, spark: SparkSession, tmp_path: Path) -> None:
+        source = {"rows": bx.rate(1, t="value", who="'x'")}
+        with pytest.raises(bx.BoxcarsError, match="output 'all': input 'rows' never ends, so"):
+            bx.run(network(), source, {"all": tmp_path / "a.csv"}, spark=spark)
+
+
+def test_a_folder(spark: SparkSession, tmp_path: Path) -> None:
+    sinks = {"all": bx.files(f"{tmp_path}/out/")}
+    bx.run(network(), {"rows": ROWS}, sinks, epoch_rows=15, spark=spark).wait()
+    names = ["part-00000001.parquet", "part-00000002.parquet"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+
+
+class TestFunctions:
+    def test_once_for_each_epoch(self, options: dict[str, Any], tmp_path: Path) -> None:
+        """Over a crash and a restart, and only for epochs that have rows."""
+        tables: list[tuple[int, list[Any]]] = []
+        frames: list[tuple[int, list[Any]]] = []
+
+        def take_table(table: pa.Table, epoch: int) -> None:
+            tables.append((epoch, table.to_pylist()))
+
+        def take_frame(frame: DataFrame, epoch: int) -> None:
+            frames.append((epoch, [row.asDict() for row in frame.collect()]))
+
+        net = network()
+        net.output("again", net.stream("rows"))
+        sinks = {"all": bx.callback(take_table), "again": take_frame, "none": take_frame}
+        script: list[Any] = [
+            *ROWS[:3],
+            bx.PAUSE,
+            *ROWS[3:8],
+            bx.ABORT,
+            *ROWS[8:12],
+            bx.EOF,
+            *ROWS[12:],
+        ]
+        source = {"rows": bx.script(script)}
+        with pytest.raises(bx.Aborted):
+            bx.run(net, source, sinks, **options).wait()
+        assert [epoch for epoch, _ in tables] == [1]
+        states = [bx.run(net, source, sinks, **options).wait().state for _ in range(3)]
+        assert states == ["stopped", "finished", "finished"]
+        assert tables == frames
+        assert [epoch for epoch, _ in tables] == [1, 2, 3, 4, 5]
+        assert [row for _, rows in tables for row in rows] == ROWS
+        assert staged(tmp_path) == []
+
+    def test_a_crash_between_the_call_and_the_manifest(
+        self, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        calls: list[int] = []
+        sinks = {"all": bx.callback(lambda _, epoch: calls.append(epoch))}
+
+        def breaks(*_: Any) -> None:
+            raise RuntimeError("the disk is gone")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "commit", breaks)
+            with pytest.raises(RuntimeError, match="the disk is gone"):
+                bx.run(network(), {"rows": ROWS}, sinks, **options).wait()
+        assert calls == [1]
+        bx.run(network(), {"rows": ROWS}, sinks, **options).wait()
+        assert calls == [1, 2, 3, 4]
+        assert staged(tmp_path) == []
+
+    def test_one_that_fails(self, options: dict[str, Any]) -> None:
+        seen: list[int] = []
+
+        def fails(table: pa.Table, epoch: int) -> None:
+            if epoch == 2 and not mended:
+                raise ValueError("the shop is closed\nuntil Monday")
+            seen.extend(table["t"].to_pylist())
+
+        mended = False
+        sinks = {"all": bx.callback(fails)}
+        words = "^output 'all': the sink failed in epoch 2: ValueError: the shop is closed$"
+        with pytest.raises(bx.BoxcarsError, match=words):
+            bx.run(network(), {"rows": ROWS}, sinks, **options).wait()
+        mended = True
+        assert bx.run(network(), {"rows": ROWS}, sinks, **options).wait().state == "finished"
+        assert seen == list(range(20))
+
+
+def test_the_console(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bx.run(network(), {"rows": ROWS}, {"all": "-", "none": bx.console()}, spark=spark).wait()
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == ROWS
+    many = [{"t": n, "who": "[/red]"} for n in range(150)]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    bx.run(network(), {"rows": many}, {"all": bx.console()}, spark=spark).wait()
+    out = capsys.readouterr().out
+    assert "all" in out
+    assert "[/red]" in out
+    assert "... and 50 more" in out
+
+
+def test_a_run_without_a_checkpoint_leaves_nothing(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    sinks = {"all": tmp_path / "all.csv", "none": lambda *_: None}
+    bx.run(network(), {"rows": ROWS}, sinks, spark=spark).wait()
+    assert len(pl.read_csv(tmp_path / "all.csv")) == 20
+    with pytest.raises(bx.Aborted):
+        bx.run(network(), {"rows": bx.script([bx.ABORT])}, spark=spark).wait()
+    with pytest.raises(bx.BoxcarsError, match="there is no such file"):
+        bx.run(network(), {"rows": "no.csv"}, spark=spark)
+    assert list((tmp_path / "temporary").glob("boxcars-*")) == []
+
+
+def test_mistakes(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for sink, words in {
+        "out.txt": "expected a name that ends in .parquet",
+        "kafka://x": "output 'all': there is no sink 'kafka://'",
+        5: "output 'all': expected a path, bx.files, .* got 5",
+        bx.files("out/", follow=True): "a sink can't be followed",
+        f"{tmp_path}/file/": "expected a folder, and this is a file",
+    }.items():
+        with pytest.raises(bx.BoxcarsError, match=words):
+            bx.run(network(), {"rows": ROWS}, {"all": sink}, spark=spark)
+    with pytest.raises(bx.BoxcarsError, match="expected a function of a table and an epoch, got 5"):
+        bx.callback(5)  # type: ignore[arg-type]
+    sinks = {"all": tmp_path / "out", "none": f"{tmp_path}/out/"}
+    with pytest.raises(bx.BoxcarsError, match="output 'none': .*: another output is written there"):
+        bx.run(network(), {"rows": ROWS}, sinks, spark=spark)
+
+
+class TestCommandLine:
+    def test_to_the_end(self, spark: SparkSession, tmp_path: Path) -> None:
+        bx.save(network(), tmp_path / "net.yaml")
+        source = ["--source", "rows=rate://?rows=4&t=value&who='x'"]
+        sinks = ["--sink", "all=-", "--sink", f"none={tmp_path}/none.csv"]
+        done = CliRunner().invoke(app, ["run", str(tmp_path / "net.yaml"), *source, *sinks])
+        assert (done.exit_code, done.stderr) == (0, "")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert rows == [{"t": n, "who": "x"} for n in range(4)]
+        assert (tmp_path / "none.csv").read_text() == "t,who\n"
+        done = CliRunner().invoke(app, ["run", str(tmp_path / "net.yaml"), *source])
+        assert done.stdout == "all: 4 tuples\nnone: 0 tuples\n"
+
+    def test_ctrl_c(self, tmp_path: Path) -> None:
+        """As a terminal does it: all processes of the group are told."""
+        bx.save(network(), tmp_path / "net.yaml")
+        (tmp_path / "in").mkdir()
+        (tmp_path / "in/a.csv").write_text("t,who\n" + "".join(f"{n},x\n" for n in range(500)))
+        where = ["--source", f"rows={tmp_path}/in/", "--sink", "all=-", "--follow"]
+        more = ["--epoch-rows", "5", "--checkpoint", f"{tmp_path}/check", "--master", "local[1]"]
+        with subprocess.Popen(
+            [sys.executable, "-m", "boxcars.cli", "run", f"{tmp_path}/net.yaml", *where, *more],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            first = process.stdout.readline()
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = first + process.stdout.read(), process.stderr.read()
+        assert "stopping behind this epoch" in err
+        assert "; run it again to go on" in err
+        assert process.returncode == 0
+        times = [json.loads(line)["t"] for line in out.splitlines()]
+        assert times == list(range(len(times)))
+        last = Checkpoint(tmp_path / "check").last()
+        assert last is not None
+        assert last.places["rows"].position == len(times) + 1
