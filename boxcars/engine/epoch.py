@@ -6,7 +6,9 @@ the same names: that is why nothing is lost or doubled, wherever a process ends.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -83,15 +85,21 @@ def _run_sink(task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arriv
 
 
 def run_here(task: Task) -> list[Done]:
-    """Run all pieces of an epoch in this process, one after the other."""
+    """Run all pieces of an epoch in this process, those of a level side by side."""
     layout = make_layout(task.network, task.shape)
     waiting: dict[int, list[Arrival]] = {piece.number: [] for piece in layout.pieces}
     found = []
-    for piece in layout.pieces:
-        sent, done = run_piece(task, piece, waiting.pop(piece.number))
-        for target, arrival in sent:
-            waiting[target.number].append(arrival)
-        found.append(done)
+
+    def run(piece: Piece) -> tuple[list[tuple[Piece, Arrival]], Done]:
+        sent, done = run_piece(task, piece, waiting[piece.number])
+        return list(sent), done
+
+    with ThreadPoolExecutor(min(task.shape.instances, os.cpu_count() or 1)) as pool:
+        for level in layout.levels:
+            for sent, done in pool.map(run, level):
+                found.append(done)
+                for target, arrival in sent:
+                    waiting[target.number].append(arrival)
     return found
 
 

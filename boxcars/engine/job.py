@@ -51,7 +51,7 @@ def run_job(spark: SparkSession, task: Task) -> Outcome:
     """Run an epoch on Spark; what went wrong is said in a sentence."""
     layout = make_layout(task.network, task.shape)
     try:
-        if task.rows <= ALONE or len(layout.pieces) == len(layout.levels):
+        if not worth_a_shuffle(spark, task, layout):
             found = spark.sparkContext.parallelize([task], 1).mapPartitions(_run_alone).collect()
         else:
             found = _levels(spark, task, layout).collect()
@@ -62,6 +62,15 @@ def run_job(spark: SparkSession, task: Task) -> Outcome:
         if isinstance(done, str):
             raise BoxcarsError(done)
     return _outcome([done for done in found if isinstance(done, Done)])
+
+
+def worth_a_shuffle(spark: SparkSession, task: Task, layout: Layout) -> bool:
+    """Whether the pieces of a level had better run in tasks of their own.
+
+    Where all of Spark is one process they run as threads of one task: trains stay where they are.
+    """
+    several = len(layout.pieces) > len(layout.levels)
+    return several and task.rows > ALONE and not spark.sparkContext.master.startswith("local")
 
 
 def _outcome(found: Sequence[Done]) -> Outcome:

@@ -65,7 +65,7 @@ class Content:
         return self.tuples.filter(self.tuples[_LAST] >= pl.Series(needed))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _first_of_windows(last: Ints, starts: Ints, key: Ints, number: Ints) -> Ints:
     """Where the tuples of each window start, by binary search: their last windows never go down."""
     found = np.empty(len(key), np.int64)

@@ -23,7 +23,7 @@ SUM, LEAST, MOST = range(3)
 function that is handed to it again in every process."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def combine(how: int, a: Any, b: Any) -> Any:
     """The sum of two values, or the lesser or the greater one."""
     if how == SUM:
@@ -33,7 +33,7 @@ def combine(how: int, a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fold(how: int, values: Numbers, blocks: Ints, lo: Places, hi: Places, parts: Flags) -> Numbers:
     """The combination of all values of each window."""
     heads, tails = values.copy(), values.copy()
@@ -62,7 +62,7 @@ def fold(how: int, values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
     return np.asarray(_fold(how, values, blocks, slices.lo, slices.hi, slices.parts))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def scan(how: int, values: Numbers, starts: Ints) -> Numbers:
     """The combination of each value with all before it in its group."""
     out = values.copy()
@@ -72,7 +72,7 @@ def scan(how: int, values: Numbers, starts: Ints) -> Numbers:
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
     """Two sets of values described by number, mean and squared deviations, as one (Chan et al.)."""
     if n == 0:
@@ -84,7 +84,7 @@ def merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
     return total, mean + delta * n_ / total, m2 + m2_ + delta * delta * n * n_ / total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _deviations(values: Numbers, valid: Truths) -> tuple[float, float]:
     """The number of values and their squared deviations."""
     n, mean, m2 = 0.0, 0.0, 0.0
@@ -94,7 +94,7 @@ def _deviations(values: Numbers, valid: Truths) -> tuple[float, float]:
     return n, m2
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fold_variance(
     values: Numbers, valid: Truths, blocks: Ints, lo: Places, hi: Places, parts: Flags
 ) -> Numbers:
@@ -133,7 +133,7 @@ def fold_variance(
     return np.asarray(_fold_variance(values, valid, blocks, s.lo, s.hi, s.parts))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def quantiles(values: Numbers, valid: Truths, lo: Places, hi: Places, share: float) -> Numbers:
     """The quantile of each window, interpolated between neighbours; nan for an empty one."""
     out = np.empty(len(lo))
@@ -149,7 +149,7 @@ def quantiles(values: Numbers, valid: Truths, lo: Places, hi: Places, share: flo
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def distinct_counts(codes: Ints, number: int, lo: Places, hi: Places) -> Ints:
     """How many different codes each window holds; a negative code is a null and does not count."""
     seen = np.full(number, -1, np.int64)

@@ -49,7 +49,7 @@ def form_groups(
     return Groups(*_form(first, last, starts, old_starts, order, old_id[order]))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _form(
     first: Ints, last: Ints, starts: Ints, old_starts: Ints, old_order: Ints, old_ids: Ints
 ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
@@ -83,7 +83,7 @@ def _form(
     return out[0], out[1], out[2], out[3], out[4], out[5]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _rows(old: Ints, lo: Ints, hi: Ints, kept: int) -> Ints:
     total = 0
     for group in range(len(old)):
@@ -100,7 +100,7 @@ def _rows(old: Ints, lo: Ints, hi: Ints, kept: int) -> Ints:
     return rows
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def late_tuples(values: Numbers, starts: Ints, known: Truths, greatest: Numbers) -> Truths:
     """The tuples whose value is less than one before it in their key."""
     late = np.zeros(len(values), np.bool_)

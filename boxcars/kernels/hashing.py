@@ -25,7 +25,7 @@ _ONE, _TWO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _mix(word: np.uint64) -> Any:
     """Finish as SplitMix64 does: every bit of the input moves half of the output."""
     word = (word ^ (word >> _30)) * _ONE
@@ -33,14 +33,14 @@ def _mix(word: np.uint64) -> Any:
     return word ^ (word >> _31)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_words(hashes: Words, words: Words, valid: NDArray[np.bool_]) -> None:
     for i in range(len(hashes)):
         word = _mix(words[i] + _NULL) if len(valid) == 0 or valid[i] else _NULL
         hashes[i] = _mix(hashes[i] * _31 + word)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_bytes(hashes: Words, offsets: Ints, data: Bytes, valid: NDArray[np.bool_]) -> None:
     """Eight bytes at a time, the last of them filled up with zeros."""
     for i in range(len(hashes)):

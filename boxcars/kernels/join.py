@@ -82,7 +82,7 @@ class Matches(NamedTuple):
     right_rows: Rows
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def number_keys(keys: Keys) -> tuple[Codes, Table]:
     """Number the keys in the order of their first appearance."""
     slots = np.full(_FIRST_TABLE, NO_KEY, np.int32)
@@ -102,7 +102,7 @@ def number_keys(keys: Keys) -> tuple[Codes, Table]:
     return codes, Table(slots, words, size)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def look_up(keys: Keys, table: Table) -> Codes:
     """The numbers of keys, as far as they have one."""
     codes = np.full(len(keys.word), NO_KEY, np.int32)
@@ -112,7 +112,7 @@ def look_up(keys: Keys, table: Table) -> Codes:
     return codes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _slot(word: Any, slots: Codes, words: Words) -> Any:
     """Where the number of a word is, or will be."""
     mask = np.uint64(len(slots) - 1)
@@ -122,7 +122,7 @@ def _slot(word: Any, slots: Codes, words: Words) -> Any:
     return slot
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _grow(slots: Codes, words: Words, size: int) -> Codes:
     larger = np.full(4 * len(slots), NO_KEY, np.int32)
     for code in range(size):
@@ -130,7 +130,7 @@ def _grow(slots: Codes, words: Words, size: int) -> Codes:
     return larger
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_matches(left: Side, right: Side, codes: int) -> Matches:
     """Let the new tuples of both sides come in order; at equal order values the left is first.
 
@@ -170,7 +170,7 @@ def find_matches(left: Side, right: Side, codes: int) -> Matches:
     return Matches(row[:met], is_left[:met], slot[:met], ends[:met], left_rows, right_rows)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _purge(first: Places, last: Places, mark: Orders, code: int, now: Any, reach: Any) -> Any:
     """Drop the tuples of a key that are too far behind; the slice of those that are left.
 
@@ -183,7 +183,7 @@ def _purge(first: Places, last: Places, mark: Orders, code: int, now: Any, reach
     return begin, end
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _open(side: Side, codes: int) -> Window:
     """Sort the tuples by key; the window has those that it held before the first new one."""
     code, mark = side.code, side.mark
@@ -203,7 +203,7 @@ def _open(side: Side, codes: int) -> Window:
     return Window(rows, marks, first[:-1].copy(), first[:-1] + held)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def list_pairs(matches: Matches, begin: int, end: int) -> tuple[Rows, Rows]:
     """The pairs from number ``begin`` up to ``end``: their rows on the left and on the right."""
     row, is_left, slot, ends, left_rows, right_rows = matches

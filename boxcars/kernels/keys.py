@@ -71,7 +71,7 @@ def _encode_by_join(columns: pl.DataFrame, table: pl.DataFrame) -> Keys:
     return Keys(joined[_CODE].to_numpy(), table, table.height)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def factorize(hashes: Hashes) -> tuple[Ints, Ints]:
     """Number the hashes in the order of their first appearance; and where that was."""
     slots = np.zeros((_FIRST_TABLE, 2), np.uint64)
@@ -92,7 +92,7 @@ def factorize(hashes: Hashes) -> tuple[Ints, Ints]:
     return codes, firsts[:known].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _grow(slots: Hashes) -> Hashes:
     """A larger table; a slot has a hash and, beside it, its number from 1 on (0: free)."""
     larger = np.zeros((4 * len(slots), 2), np.uint64)
@@ -106,7 +106,7 @@ def _grow(slots: Hashes) -> Hashes:
     return larger
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def group_order(codes: Ints, number: int) -> tuple[Places, Ints]:
     """Sort tuples by key, those of one key in their old order; and where each key starts."""
     starts = np.zeros(number + 1, np.int64)

@@ -75,7 +75,7 @@ class MovingWindows:
         )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _move(
     values: Numbers, blocks: Ints, starts: Ints, new: Truths, size: Any
 ) -> tuple[Places, Places, Places, Flags, Ints, Truths]:

@@ -49,7 +49,7 @@ def _interpolate(windows: Windows, columns: Columns) -> pl.Series:
     return pl.select(pl.when(pl.Series(known)).then(pl.Series(found))).to_series()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _between(
     values: Numbers, valid: Truths, times: Numbers, at: Numbers, middle: Ints, lo: Ints, hi: Ints
 ) -> tuple[Numbers, Truths]:

@@ -105,7 +105,7 @@ def _scan_extreme(greatest: bool) -> Callable[[Columns, Ints], Columns]:
     return run
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _scan_moments(n: Numbers, mean: Numbers, m2: Numbers, starts: Ints) -> Any:
     n, mean, m2 = n.copy(), mean.copy(), m2.copy()
     for group in range(len(starts) - 1):

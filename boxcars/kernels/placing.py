@@ -150,7 +150,7 @@ class Counted:
         return Placed(first, last, {"index": index, "base": base, "time": time})
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count(
     times: Numbers,
     starts: Ints,

@@ -143,7 +143,7 @@ class Buffer:
         return Ordered(out, late, Frontier(only(seen), final), {WAITING: rest, LAST: seen})
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _pass_buffer(
     values: Numbers, held: int, size: int, known: bool, last: Any
 ) -> tuple[Ints, Truths]:
@@ -178,7 +178,7 @@ def ticks(times: Numbers, period: Any) -> Numbers:
     return np.asarray(number)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def emit_least(
     ranks: Ints, held: int, known: bool, last: int, moments: Numbers, tick: Any
 ) -> tuple[Ints, Numbers, Truths]:

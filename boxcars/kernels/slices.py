@@ -79,7 +79,7 @@ def closed_slices(
     ), counts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count_closed(firsts: Ints, lasts: Ints, starts: Ints, first: int, end: int) -> Ints:
     counts = np.zeros(max(end - first, 0), np.int64)
     for code in range(len(starts) - 1):
@@ -95,7 +95,7 @@ def _count_closed(firsts: Ints, lasts: Ints, starts: Ints, first: int, end: int)
     return counts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fill_closed(
     block: Ints, firsts: Ints, lasts: Ints, starts: Ints, first: int, counts: Ints, begins: Ints
 ) -> tuple[Places, Places, Places, Flags]:
@@ -132,7 +132,7 @@ def _fill_closed(
     return key, low, high, parts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def parts_of(block_of_first: int, block_of_last: int, block_of_start: int) -> int:
     """What a window is made of that starts in one block and whose tuples lie in these."""
     if block_of_first != block_of_start:
@@ -140,7 +140,7 @@ def parts_of(block_of_first: int, block_of_last: int, block_of_start: int) -> in
     return TAIL if block_of_last == block_of_first else TAIL | HEAD
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def block_ids(block: Ints, starts: Ints) -> Ints:
     """A number for each tuple that is the same for all tuples of its key and block."""
     ids = np.empty(len(block), np.int64)
@@ -154,7 +154,7 @@ def block_ids(block: Ints, starts: Ints) -> Ints:
     return ids
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def full_slices(
     index: Ints, starts: Ints, seen: Ints, ended: Flags, size: int, advance: int
 ) -> tuple[Places, Places, Places, Flags, Flags, Ints]:

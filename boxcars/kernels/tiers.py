@@ -144,7 +144,7 @@ def _find(keys: Hashes, wanted: Hashes) -> tuple[Ints, NDArray[np.bool_]]:
     return place, keys[place] == wanted
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _expand(ends: Ints, places: Ints) -> Ints:
     """The rows of the keys at these places; those of key ``i`` go from ``ends[i-1]`` on."""
     total = 0

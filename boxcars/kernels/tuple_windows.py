@@ -110,7 +110,7 @@ class TupleWindows:
         return Reminder(owner[waits], _moment_after(due) if self.drop else due)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _by_place(places: Places, room: int) -> Ints:
     """The order of places that all differ: what a sort would give, in one pass."""
     row_at = np.full(room, -1, np.int64)
@@ -136,13 +136,13 @@ def _passed(frontier: Frontier, dtype: pl.DataType, physical: Any) -> tuple[bool
     return True, physical.type(physical_value(frontier.value, dtype))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _over(due: Any, now: Any, drop: bool) -> bool:
     """Whether a timeout has come: a window that would be dropped may wait for that very moment."""
     return bool(due < now or (due == now and not drop))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _sessions(
     times: Numbers, starts: Ints, index: Ints, timeout: Any, drop: bool, known: bool, passed: Any
 ) -> tuple[Ints, Ints, Ints, Flags]:
@@ -175,7 +175,7 @@ def _sessions(
     return begins[: n + 1], owner[:n], seen[:n], how[:n]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _still_needed(index: Ints, sessions: Ints, how: Flags, needed: Ints, marker: bool) -> Ints:
     """The tuples of open windows; with a ``marker``, the last tuple where there are none.
 

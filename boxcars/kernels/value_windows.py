@@ -108,7 +108,7 @@ def late_places(tuples: pl.DataFrame, group: Grouping) -> Ints:
     return np.sort(order[late]).astype(np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _late(values: Numbers, starts: Ints) -> Truths:
     """The tuples whose value is less than one before it in their key."""
     late = np.zeros(len(values), np.bool_)
@@ -122,7 +122,7 @@ def _late(values: Numbers, starts: Ints) -> Truths:
     return late
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _first_open(pane: Ints, seen: Truths, size: int, advance: int) -> int:
     """The first window that the tuples that were seen before have left open."""
     k = 0
@@ -132,7 +132,7 @@ def _first_open(pane: Ints, seen: Truths, size: int, advance: int) -> int:
     return k
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _passed(
     pane: Ints, starts: Ints, seen: Truths, size: int, advance: int, flush: bool
 ) -> tuple[Places, Places, Places, Flags, Ints, Ints, Truths]:

@@ -62,7 +62,7 @@ def test_on_spark_killed_half_way_and_finished_with_more_instances(
     path: Path, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every level is a shuffle here, however few the rows."""
-    monkeypatch.setattr(job, "ALONE", 0)
+    monkeypatch.setattr(job, "worth_a_shuffle", lambda *_: True)
     net = bx.load(path)
     data = crowd(net)
     sinks: dict[str, Any] = {name: tmp_path / f"out{n}" for n, name in enumerate(net.outputs)}
