@@ -70,7 +70,7 @@ def worth_a_shuffle(spark: SparkSession, task: Task, layout: Layout) -> bool:
     Where all of Spark is one process they run as threads of one task: trains stay where they are.
     """
     several = len(layout.pieces) > len(layout.levels)
-    return several and task.rows > ALONE and not spark.sparkContext.master.startswith("local")
+    return several and task.rows > ALONE and not str(spark.sparkContext.master).startswith("local")
 
 
 def _outcome(found: Sequence[Done]) -> Outcome:
