@@ -45,6 +45,15 @@ _AS_IT_IS: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False
 NetworkFile = Annotated[Path, typer.Argument(help="A network file: .yaml, .json, .xml or .py.")]
 
 
+TableOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="name=FILE or name=ADDRESS of a database, for a stored table; else it is empty.",
+        metavar="NAME=WHERE",
+    ),
+]
+
+
 def main() -> None:
     """Run a command; what a user can mend is said in a sentence, not in a stack trace."""
     try:
@@ -202,13 +211,7 @@ def preview(
         list[str] | None,
         typer.Option(help="name=FILE for an output; - is the terminal.", metavar="NAME=FILE"),
     ] = None,
-    table: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="name=FILE or name=ADDRESS of a database, for a stored table; else it is empty.",
-            metavar="NAME=WHERE",
-        ),
-    ] = None,
+    table: TableOptions = None,
     trains: Annotated[int, typer.Option(help="Cut the input into that many trains.")] = 1,
     dead: Annotated[Path | None, typer.Option(help="Write dead letters to this file.")] = None,
     stats: Annotated[bool, typer.Option(help="Show what each box did.")] = False,
@@ -257,10 +260,14 @@ def run(
     follow: Annotated[
         bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
     ] = False,
+    table: TableOptions = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="The folder from which a run goes on if it is stopped.")
     ] = None,
     epoch_rows: Annotated[int, typer.Option(help="How many rows an epoch reads.")] = 100_000,
+    instances: Annotated[
+        int | None, typer.Option(help="In how many places a subquery runs; else one for a core.")
+    ] = None,
     master: Annotated[
         str | None, typer.Option(help="The Spark cluster; without it, this machine.")
     ] = None,
@@ -276,8 +283,10 @@ def run(
         net,
         {name: source_of(text, follow=follow) for name, text in sources.items()},
         sinks,
+        tables=_pairs(table, "--table", "WHERE"),
         checkpoint=checkpoint,
         epoch_rows=epoch_rows,
+        instances=instances,
         master=master,
         tell=show_progress if sys.stderr.isatty() else None,
     )

@@ -7,18 +7,19 @@ the same names: that is why nothing is lost or doubled, wherever a process ends.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
-from boxcars.connect.conform import Conformed
+from boxcars.connect.epoch_tables import open_tables
 from boxcars.connect.files import write_table
 from boxcars.connect.splits import read_split
-from boxcars.engine.feed import Turn
+from boxcars.engine.feed import Turn, take_turn
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.states import load_states, save_states
 from boxcars.engine.stepper import Stepper
@@ -26,10 +27,7 @@ from boxcars.engine.task import Arrival, Done, Task
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State, earliest
 from boxcars.kernels.ranks import RANK, merge_trains
-from boxcars.kernels.reorder import Slack
 from boxcars.model.arc import Arc
-from boxcars.model.entities import Input
-from boxcars.model.problem import BoxcarsError
 
 Sent = Iterator[tuple[Piece, Arrival]]
 
@@ -39,22 +37,29 @@ def run_piece(task: Task, piece: Piece, arrivals: Sequence[Arrival]) -> tuple[Se
     layout = make_layout(task.network, task.shape)
     if piece.sink:
         return iter(()), _run_sink(task, layout, piece, arrivals)
+    with open_tables(layout.checked.network.tables, task.tables, task.folder) as store:
+        return _run_boxes(task, layout, piece, arrivals, Stepper(layout.checked, store))
+
+
+def _run_boxes(
+    task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arrival], stepper: Stepper
+) -> tuple[Sent, Done]:
     subquery = layout.plan[piece.name]
-    stepper = Stepper(layout.checked, _NoTables())
     states, known = load_states(task, layout, piece)
     stepper.states = {name: states[name] for name in subquery.boxes if name in states}
     after: dict[str, State] = {}
     if subquery.source is not None:
-        after[subquery.source] = _read(stepper, task, layout, subquery.source, states)
+        turn, after[subquery.source] = read_turn(
+            stepper, task, subquery.source, states, ranked=layout.ranked
+        )
+        stepper.enter({subquery.source: turn})
     for number, feed in enumerate(subquery.inputs):
         train, frontier = _merge([a for a in arrivals if a.feed == number], layout, feed.arc)
         stepper.arrive(feed.consumer, feed.port, train, frontier)
     stepper.run(layout.stages[piece.name])
-    if stepper.dead:
-        dead = Path(task.folder) / "dead"
-        _write(pl.concat(stepper.dead), dead, f"{task.plan.epoch:08d}-{piece.number:04d}")
+    write_dead(task, piece, stepper)
     files = save_states(task, piece, after | stepper.states, known)
-    return _send(layout, piece, stepper), Done(piece.number, files, _stats(stepper, layout, piece))
+    return _send(layout, piece, stepper), Done(piece.number, files, count(stepper, subquery.nodes))
 
 
 def _merge(arrivals: Sequence[Arrival], layout: Layout, arc: Arc) -> tuple[pl.DataFrame, Frontier]:
@@ -77,11 +82,23 @@ def _run_sink(task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arriv
     """Write what comes to an output as the part of this epoch."""
     arc = layout.checked.network.outputs[piece.name].source
     train, _ = _merge(arrivals, layout, arc)
-    if piece.name in task.sinks and train.height:
-        fields = list(layout.checked.schemas[arc].fields)
-        folder = Path(task.sinks[piece.name])
-        _write(train.select(fields), folder, f"{task.plan.epoch:08d}")
+    write_output(task, layout, piece.name, train)
     return Done(piece.number, rows={piece.name: train.height})
+
+
+def write_output(task: Task, layout: Layout, name: str, train: pl.DataFrame) -> None:
+    """Write the part of this epoch for an output that anybody wants."""
+    if name in task.sinks and train.height:
+        arc = layout.checked.network.outputs[name].source
+        fields = list(layout.checked.schemas[arc].fields)
+        _write(train.select(fields), Path(task.sinks[name]), f"{task.plan.epoch:08d}")
+
+
+def write_dead(task: Task, piece: Piece, stepper: Stepper) -> None:
+    """Write the records that became no tuple, if there are any."""
+    if stepper.dead:
+        dead = Path(task.folder) / "dead"
+        _write(pl.concat(stepper.dead), dead, f"{task.plan.epoch:08d}-{piece.number:04d}")
 
 
 def run_here(task: Task) -> list[Done]:
@@ -94,59 +111,41 @@ def run_here(task: Task) -> list[Done]:
         sent, done = run_piece(task, piece, waiting[piece.number])
         return list(sent), done
 
-    with ThreadPoolExecutor(min(task.shape.instances, os.cpu_count() or 1)) as pool:
-        for level in layout.levels:
-            for sent, done in pool.map(run, level):
-                found.append(done)
-                for target, arrival in sent:
-                    waiting[target.number].append(arrival)
+    pool = _pool(min(task.shape.instances, os.cpu_count() or 1))
+    for level in layout.levels:
+        for sent, done in pool.map(run, level):
+            found.append(done)
+            for target, arrival in sent:
+                waiting[target.number].append(arrival)
     return found
 
 
-class _NoTables:
-    """A run has no stored tables yet; the driver refuses networks that have."""
-
-    tables: Mapping[str, Any] = {}
-
-    def run(self, *_: Any) -> pl.DataFrame:
-        raise BoxcarsError("stored tables can't be used in a run yet.")
+@lru_cache(maxsize=1)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that stay from epoch to epoch, with the connections that they have opened."""
+    return ThreadPoolExecutor(threads, "boxcars-piece")
 
 
-def _read(
-    stepper: Stepper, task: Task, layout: Layout, name: str, states: Mapping[str, State]
-) -> State:
-    """Read what an input gives in this epoch, put it in order; gives what waits for the next."""
-    entity = layout.checked.network.inputs[name]
+def read_turn(
+    stepper: Stepper, task: Task, name: str, states: Mapping[str, State], ranked: bool
+) -> tuple[Turn, State]:
+    """What an input gives in this epoch, in order, and what waits for the next."""
+    entity = stepper.net.inputs[name]
     read = [read_split(split, entity) for split in task.plan.splits[name]]
-    train = _tuples(entity, read, task.plan.splits[name], layout)
-    slack = Slack.of(entity.ts, entity.fields[entity.ts], entity.slack)
-    state = states.get(name) or slack.start(train.clear())
-    ordered = slack.order(state, train, task.plan.final[name])
-    late = train.filter(ordered.late)
-    stepper.enter({name: Turn(ordered.train, late, late[entity.ts], ordered.frontier)})
+    train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
+    first = task.plan.splits[name][0].position if read else 0
+    names = [f"{RANK}0"] if ranked else []
+    names += [POSITION] if any(n.box.type == "drop" for n in stepper.net.boxes.values()) else []
+    place = pl.int_range(first, first + pl.len(), dtype=pl.Int64)
+    train = train.with_columns(place.alias(column) for column in names)
     for part in read:
         stepper.note_dead(name, part.dead)
         stepper.stats[name].dead += part.dead.height
-    return ordered.state
+    return take_turn(train, entity, states.get(name), task.plan.final[name])
 
 
-def _tuples(
-    entity: Input, read: Sequence[Conformed], splits: Sequence[Any], layout: Layout
-) -> pl.DataFrame:
-    """The tuples with their place in the input, as far as anybody asks for it."""
-    train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
-    first = splits[0].position if splits else 0
-    place = pl.int_range(first, first + pl.len(), dtype=pl.Int64)
-    boxes = layout.checked.network.boxes.values()
-    names = [POSITION] if any(node.box.type == "drop" for node in boxes) else []
-    names += [f"{RANK}0"] if layout.ranked else []
-    return train.with_columns(place.alias(name) for name in names)
-
-
-def _stats(stepper: Stepper, layout: Layout, piece: Piece) -> Mapping[str, Any]:
-    """What the boxes of a piece counted."""
-    subquery = layout.plan[piece.name]
-    names = [*([subquery.source] if subquery.source is not None else []), *subquery.boxes]
+def count(stepper: Stepper, names: Iterable[str]) -> Mapping[str, Any]:
+    """What inputs and boxes counted."""
     return {
         name: {"in": box.tuples_in, "out": box.total_out, "late": box.late, "dead": box.dead}
         for name in names

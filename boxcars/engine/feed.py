@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from boxcars.kernels.kernel import Frontier
+from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.reorder import GREATEST, Slack
 from boxcars.model.entities import Input
 
@@ -26,21 +26,28 @@ class Turn:
 
 
 def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
-    """Cut the tuples into trains and put each in order, as far as its slack allows.
+    """Cut the tuples into trains and put each in order, as far as its slack allows."""
+    state: State | None = None
+    for number in range(trains):
+        start, end = (len(tuples) * k // trains for k in (number, number + 1))
+        turn, state = take_turn(tuples[start:end], entity, state, final=number == trains - 1)
+        yield turn
+
+
+def take_turn(
+    train: pl.DataFrame, entity: Input, state: State | None, final: bool
+) -> tuple[Turn, State]:
+    """Put a train in order, as far as its slack allows; and what waits for the next.
 
     A tuple is late if it is more than the slack behind the greatest order value before it. That
     does not depend on where the cuts are, and neither does the order in which tuples leave.
     """
     slack = Slack.of(entity.ts, entity.fields[entity.ts], entity.slack)
-    state = slack.start(tuples.clear())
-    for turn in range(trains):
-        start, end = (len(tuples) * k // trains for k in (turn, turn + 1))
-        train = tuples[start:end]
-        ordered = slack.order(state, train, final=turn == trains - 1)
-        late, late_at = train[:0], train[entity.ts][:0]
-        if ordered.late.any():
-            late = train.filter(ordered.late)
-            seen = pl.concat([state[GREATEST][entity.ts], train[entity.ts]]).cum_max()
-            late_at = seen[-train.height :].filter(ordered.late)
-        state = ordered.state
-        yield Turn(ordered.train, late, late_at, ordered.frontier)
+    before = state or slack.start(train.clear())
+    ordered = slack.order(before, train, final)
+    late, late_at = train[:0], train[entity.ts][:0]
+    if ordered.late.any():
+        late = train.filter(ordered.late)
+        seen = pl.concat([before[GREATEST][entity.ts], train[entity.ts]]).cum_max()
+        late_at = seen[-train.height :].filter(ordered.late)
+    return Turn(ordered.train, late, late_at, ordered.frontier), ordered.state

@@ -15,6 +15,7 @@ from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.memory import keep_memory
 from boxcars.engine.task import Arrival, Done, Outcome, Task
+from boxcars.engine.written import run_written
 from boxcars.kernels.kernel import Frontier
 from boxcars.model.problem import BoxcarsError
 
@@ -69,7 +70,7 @@ def worth_a_shuffle(spark: SparkSession, task: Task, layout: Layout) -> bool:
 
     Where all of Spark is one process they run as threads of one task: trains stay where they are.
     """
-    several = len(layout.pieces) > len(layout.levels)
+    several = len(layout.pieces) > len(layout.levels) and not layout.writes
     return several and task.rows > ALONE and not str(spark.sparkContext.master).startswith("local")
 
 
@@ -90,8 +91,12 @@ def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
     """Run a whole epoch in one task on an executor."""
     keep_memory()
     for task in tasks:
+        layout = make_layout(task.network, task.shape)
         try:
-            yield from run_here(task)
+            if layout.writes:
+                yield run_written(task, layout)
+            else:
+                yield from run_here(task)
         except BoxcarsError as error:
             yield str(error)
 

@@ -104,6 +104,11 @@ class Layout:
         return _has_state(self.checked)
 
     @cached_property
+    def writes(self) -> bool:
+        """Whether it changes stored tables, and so runs in one place."""
+        return any(node.box.writes for node in self.checked.network.boxes.values())
+
+    @cached_property
     def stages(self) -> Mapping[str, tuple[Stage, ...]]:
         """The stages of each subquery."""
         return {s.name: find_stages(self.checked, s.boxes) for s in self.plan.subqueries}

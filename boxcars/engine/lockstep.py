@@ -16,12 +16,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from boxcars.engine.feed import Turn
-from boxcars.kernels.kernel import Frontier, Order, earliest
+from boxcars.kernels.kernel import Frontier, Order, State, earliest
 from boxcars.model.entities import Input
 from boxcars.model.types import Type
 
 Moments = NDArray[Any]
 """Order values as they are stored: whole numbers, or floats."""
+
+
+_KINDS = ("train", "late")
+_MOMENT = "__moment"
 
 
 class _Queue:
@@ -62,6 +66,23 @@ class Lockstep:
             yield {name: self._step(name, moment) for name in turns}
         if together.final:
             yield {name: _nothing_more(turn) for name, turn in turns.items()}
+
+    def keep(self) -> State:
+        """What waits, as frames."""
+        found = {}
+        for number, name in enumerate(self.inputs):
+            for kind, queue in zip(_KINDS, self.queues.get(name, ()), strict=False):
+                moments = pl.Series(_MOMENT, queue.moments)
+                found[f"{kind}{number}"] = queue.tuples.with_columns(moments)
+        return found
+
+    def bring_back(self, state: State) -> None:
+        """Wait for what waited."""
+        for number, name in enumerate(self.inputs):
+            frames = [state[f"{k}{number}"] for k in _KINDS if f"{k}{number}" in state]
+            if len(frames) == len(_KINDS):
+                queue, late = (_Queue(f.drop(_MOMENT), f[_MOMENT]) for f in frames)
+                self.queues[name] = queue, late
 
     def _hold(self, name: str, turn: Turn) -> None:
         ts = turn.train[self.inputs[name].ts]

@@ -14,19 +14,24 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+import polars as pl
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from boxcars.connect.opening import open_source
 from boxcars.connect.outlets import OneFile, Outlet, open_sink
 from boxcars.connect.reader import Reader
+from boxcars.connect.run_tables import contents, prepare_tables
 from boxcars.connect.sources import Aborted
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, check_network
 from boxcars.engine.job import run_job
 from boxcars.engine.layout import BUCKETS, Shape
 from boxcars.engine.planner import Planner, naming
+from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
 from boxcars.engine.task import Task
 from boxcars.model.check import Checked
+from boxcars.model.entities import Table
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
 from boxcars.model.problem import Wrong, nearest
@@ -63,6 +68,7 @@ class Run:
         self._waiting = False
         self._error: BaseException | None = None
         self._out: dict[str, int] = {}
+        self._tables: Mapping[str, pl.DataFrame] | None = None
         self._manifest = epochs.checkpoint.last()
         self._thread = threading.Thread(target=self._run, name="boxcars-run", daemon=True)
         self._thread.start()
@@ -104,10 +110,16 @@ class Run:
         """What each box did, since the beginning: tuples in, out, late and dead."""
         return {} if self._manifest is None else self._manifest.stats
 
+    def tables(self) -> Mapping[str, pa.Table]:
+        """What the tables in the checkpoint hold: now, or when the run ended."""
+        held = self._tables if self._tables is not None else self._epochs.stored.contents()
+        return {name: to_arrow(frame) for name, frame in held.items()}
+
     def _run(self) -> None:
         try:
             with self._closing:
                 self._run_epochs()
+                self._tables = self._epochs.stored.contents()
                 if self._manifest is not None and self._manifest.final:
                     self._epochs.finish(self._manifest)
         except BaseException as error:
@@ -143,6 +155,7 @@ def run(
     sources: Mapping[str, Any],
     sinks: Mapping[str, Any] | None = None,
     *,
+    tables: Mapping[str, Any] | None = None,
     checkpoint: str | Path | None = None,
     epoch_rows: int = EPOCH_ROWS,
     instances: int | None = None,
@@ -158,7 +171,8 @@ def run(
     or streaming, or data as for :func:`preview`. A sink is a folder, in which each epoch writes a
     part, a file, ``"-"``, :func:`callback`, or a function of a DataFrame of Spark and the epoch.
     With a ``checkpoint`` folder the run can be stopped or killed and goes on from there: the output
-    is the same, byte for byte.
+    is the same, byte for byte. ``tables`` are given as for :func:`preview`; one without an address
+    is kept in the checkpoint.
 
     Each subquery runs in ``instances`` places, as many as Spark has cores if not given, and its
     keys are shared out in ``buckets``; both may change from one run to the next, and the output
@@ -167,9 +181,9 @@ def run(
     """
     if epoch_rows < 1:
         raise Wrong(f"expected epochs of at least one row, got {epoch_rows}.")
+    if instances is not None and instances < 1:
+        raise Wrong(f"expected at least one instance, got {instances}.")
     checked = net.check().or_raise()
-    if net.tables:
-        raise Wrong("stored tables can't be used in a run yet; bx.preview can.")
     _check_names("input", sources, net.inputs)
     _check_names("output", sinks or {}, net.outputs)
     session = cache(lambda: spark or make_session(master))
@@ -180,6 +194,7 @@ def run(
         text = json.dumps(network_to_plain(net))
         last = ledger.last()
         check_network(last, fingerprint(text), Path(checkpoint or folder))
+        addresses = prepare_tables(net, tables or {}, folder, last.epoch if last else 0)
         readers = {} if last is not None and last.final else _open_sources(net, sources, folder)
         planner = Planner(readers, epoch_rows)
         closing.callback(planner.close)
@@ -187,8 +202,22 @@ def run(
         _check_ends(planner, outlets)
         number = instances or session().sparkContext.defaultParallelism
         shape = Shape(number, buckets, strategy)
-        epochs = _Epochs(text, ledger, planner, outlets, session(), shape)
+        stored = Stored(net.tables, addresses, folder)
+        epochs = _Epochs(text, ledger, planner, outlets, session(), shape, stored)
         return Run(epochs, closing.pop_all(), tell)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The stored tables of a run."""
+
+    tables: Mapping[str, Table]
+    addresses: Mapping[str, str]
+    folder: Path
+
+    def contents(self) -> Mapping[str, pl.DataFrame]:
+        """The records of those that are in the checkpoint."""
+        return contents(self.tables, self.addresses, self.folder)
 
 
 def _temporary() -> TemporaryDirectory[str]:
@@ -205,6 +234,7 @@ class _Epochs:
     outlets: Mapping[str, Outlet]
     spark: SparkSession
     shape: Shape
+    stored: Stored
 
     def plan(self, last: Manifest | None) -> Plan | None:
         """What the next epoch reads: what it was to read when it broke off, or what is new."""
@@ -221,7 +251,16 @@ class _Epochs:
         sinks = {name: str(outlet.folder) for name, outlet in self.outlets.items()}
         shape_before = self.shape if last is None else last.shape
         folder = str(self.checkpoint.folder)
-        task = Task(self.text, folder, plan, before, sinks, self.shape, shape_before)
+        task = Task(
+            self.text,
+            folder,
+            plan,
+            before,
+            sinks,
+            self.shape,
+            shape_before,
+            self.stored.addresses,
+        )
         done = run_job(self.spark, task)
         if self.planner.aborting is not None:
             name, self.planner.aborting = self.planner.aborting, None

@@ -17,19 +17,15 @@ import pyarrow as pa
 from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform
 from boxcars.connect.files import read_input
 from boxcars.connect.tables import Tables
-from boxcars.engine.feed import Turn, feed
-from boxcars.engine.lockstep import Lockstep
-from boxcars.engine.stages import find_stages, split_stages
+from boxcars.engine.feed import feed
 from boxcars.engine.stats import BoxStats
-from boxcars.engine.stepper import Stepper
+from boxcars.engine.whole import Whole
 from boxcars.kernels.hidden import POSITION
-from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.schema import HIDDEN, Schema
-from boxcars.model.turns import shared_tables
 
 
 @dataclass(frozen=True)
@@ -108,48 +104,23 @@ class _Run:
     def __init__(
         self, checked: Checked, data: Mapping[str, Conformed], trains: int, store: Tables
     ) -> None:
-        self.stepper = Stepper(checked, store)
+        self.whole = Whole(checked, store)
+        self.stepper = self.whole.stepper
         self.store = store
         self.net = checked.network
         self.checked = checked
         self.data = data
         self.trains = trains
-        shared = shared_tables(self.net)
-        self.lockstep = Lockstep(self.net.inputs) if shared else None
-        self.stepped, self.stages = split_stages(
-            find_stages(checked), {box for boxes in shared.values() for box in boxes}
-        )
-        self.handed_on = self._arcs_handed_on()
         self.results: dict[str, list[pl.DataFrame]] = {name: [] for name in self.net.outputs}
-
-    def _arcs_handed_on(self) -> frozenset[Arc]:
-        """What comes from the inputs and the stages that run in steps, and is read behind them."""
-        behind = {name for stage in self.stages for name in stage.names}
-        arcs = {arc for stage in self.stages for arc in stage.inputs}
-        arcs |= {output.source for output in self.net.outputs.values()}
-        return frozenset(arc for arc in arcs if arc.source not in behind)
 
     def run(self) -> Preview:
         feeds = {name: self._feed(name) for name in self.net.inputs}
         for _ in range(self.trains):
-            self._run_turn({name: next(turns) for name, turns in feeds.items()})
+            found = self.whole.run_turn({name: next(turns) for name, turns in feeds.items()})
+            for name, frame in found.items():
+                self.results[name].append(frame)
             self.store.commit()
         return self._preview()
-
-    def _run_turn(self, turns: Mapping[str, Turn]) -> None:
-        """Move what the inputs give through all boxes, the first of them perhaps in steps."""
-        handed: dict[Arc, list[pl.DataFrame]] = {}
-        for step in self.lockstep.steps(turns) if self.lockstep else [turns]:
-            self.stepper.enter(step)
-            self.stepper.run(self.stepped)
-            for arc in self.handed_on:
-                handed.setdefault(arc, []).append(self.stepper.frames[arc])
-        if not handed:
-            return
-        self.stepper.frames |= {arc: pl.concat(frames) for arc, frames in handed.items()}
-        self.stepper.run(self.stages)
-        for name, output in self.net.outputs.items():
-            self.results[name].append(self.stepper.frames[output.source])
 
     def _feed(self, name: str) -> Any:
         loaded = self.data[name]

@@ -33,8 +33,7 @@ def load_states(task: Task, layout: Layout, piece: Piece) -> tuple[dict[str, Sta
     before = make_layout(task.network, task.shape_before or task.shape)
     states: dict[str, State] = {}
     known: dict[int, str] = {}
-    own = [*subquery.boxes, *([subquery.source] if subquery.source is not None else [])]
-    for name in own:
+    for name in subquery.nodes:
         files = _files_of(task.before, name)
         if not files:
             continue
@@ -45,6 +44,18 @@ def load_states(task: Task, layout: Layout, piece: Piece) -> tuple[dict[str, Sta
         else:
             loaded = [_load(checkpoint, piece.number, files[i]) for i in range(old.instances)]
             states[name] = _share(layout, subquery, piece, name, old, loaded)
+    return states, known
+
+
+def load_whole(task: Task) -> tuple[dict[str, State], Known]:
+    """The states of a network that runs in one place."""
+    checkpoint = Checkpoint(task.folder)
+    states: dict[str, State] = {}
+    known: dict[int, str] = {}
+    for name in {owner for owner, *_ in task.before}:
+        (files,) = _files_of(task.before, name).values()
+        states[name] = _load(checkpoint, 0, files)
+        known |= {id(states[name][frame]): file for frame, file in files.items()}
     return states, known
 
 

@@ -25,6 +25,8 @@ class Task:
     shape: Shape
     shape_before: Shape | None = None
     """How the states of the last epoch are laid out."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """The addresses of the stored tables that are not in the checkpoint."""
 
     @property
     def rows(self) -> int:

@@ -52,6 +52,11 @@ class Subquery:
     """Whether the entry may be computed in part before the shuffle, and combined behind it."""
 
     @property
+    def nodes(self) -> tuple[str, ...]:
+        """Its boxes, and its input if it is a prefix."""
+        return self.boxes if self.source is None else (self.source, *self.boxes)
+
+    @property
     def kind(self) -> str:
         """How it is split: ``prefix``, or the strictest of its routings."""
         if self.source is not None:
