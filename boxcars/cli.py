@@ -12,14 +12,14 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 import boxcars as bx
-from boxcars.connect.files import target_of, write_table, writing
+from boxcars.connect.files import target_of, writing
 from boxcars.connect.sources import source_of
 from boxcars.draw import FORMATS, draw
 from boxcars.engine.foreground import INTERRUPTED, report, show_progress, wait_for
 from boxcars.engine.memory import keep_memory
+from boxcars.engine.shown import deliver, report_dead
 from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
 from boxcars.lang.compiled import project_files
@@ -38,12 +38,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-_SHOWN = 20
 _AS_IT_IS: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 """For Rich: data and errors are shown as they are, square brackets and colons included."""
 
 NetworkFile = Annotated[Path, typer.Argument(help="A network file: .yaml, .json, .xml or .py.")]
-
 
 TableOptions = Annotated[
     list[str] | None,
@@ -232,8 +230,8 @@ def preview(
     result = bx.preview(net, sources, trains=trains, tables=tables)
     seconds = perf_counter() - start
     for name in net.outputs:
-        _deliver(name, result[name], sinks.get(name, "-"))
-    _report_dead(result, dead)
+        deliver(name, result[name], sinks.get(name, "-"))
+    report_dead(result, dead)
     if stats:
         typer.echo(stats_table(result.stats.values()), err=True)
     if sys.stderr.isatty():
@@ -308,37 +306,6 @@ def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict
             raise Wrong(f"{option} names '{name}' twice.")
         pairs[name] = value
     return pairs
-
-
-def _deliver(name: str, table: Any, sink: str) -> None:
-    if sink != "-":
-        write_table(table, sink)
-        return
-    typer.echo(f"{name}: {table.num_rows:,} tuples")
-    shown = Table()
-    for column in table.column_names:
-        shown.add_column(column)
-    for row in table.slice(0, _SHOWN).to_pylist():
-        shown.add_row(*(str(value) for value in row.values()))
-    Console(**_AS_IT_IS).print(shown)
-    if table.num_rows > _SHOWN:
-        typer.echo(f"... and {table.num_rows - _SHOWN:,} more; --sink {name}=FILE has them all")
-
-
-def _report_dead(result: bx.Preview, path: Path | None) -> None:
-    late = sum(box.late for box in result.stats.values())
-    if path is not None:
-        write_table(result.dead, path)
-    if result.dead.num_rows:
-        first = result.dead.slice(0, 1).to_pylist()[0]
-        hint = "" if path else " --dead FILE keeps them."
-        typer.echo(
-            f"{result.dead.num_rows:,} dead letters, first at '{first['source']}': "
-            f"{first['reason']}.{hint}",
-            err=True,
-        )
-    if late:
-        typer.echo(f"{late:,} tuples came too late and were dropped.", err=True)
 
 
 @app.command()

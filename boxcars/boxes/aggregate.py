@@ -47,6 +47,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
     """
 
     ranks: ClassVar[bool] = True
+    waiting: ClassVar[tuple[str, ...]] = (f"{SLACK}{WAITING}",)
 
     window: Window = param("Which tuples are looked at together.")
     fields: Fields[Expr] = param(

@@ -49,6 +49,7 @@ class Resample(Stateful, type="resample", icon="∿"):
     """
 
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
+    waiting: ClassVar[tuple[str, ...]] = (_TIMES,)
 
     window: Window = param("How far from its time right tuples are looked at, before and after.")
     fields: Fields[Expr] = param(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from string import digits
 from typing import ClassVar
 
 import polars as pl
@@ -43,6 +44,7 @@ class Union(Stateful, type="union", icon="∪"):
     stateful: ClassVar[bool] = False
     """It keeps tuples only until their turn: it is stateless in StreamCloud's sense."""
     ranks: ClassVar[bool] = True
+    waiting: ClassVar[tuple[str, ...]] = tuple(digits)
     arity: ClassVar[tuple[int, int | None]] = (2, None)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:

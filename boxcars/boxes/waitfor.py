@@ -62,6 +62,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
     """
 
     ranks: ClassVar[bool] = True
+    waiting: ClassVar[tuple[str, ...]] = SIDES
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
     on: Expr = param("When a right tuple lets a left one go.", xml="predicate")

@@ -128,6 +128,8 @@ class Stateful(Box):
     ranks: ClassVar[bool] = False
     """Whether what leaves has ranks where what enters has (:mod:`boxcars.kernels.ranks`), so that
     it can run in many places; then it can also :meth:`share` its state."""
+    waiting: ClassVar[tuple[str, ...]] = ("waiting",)
+    """How the frames of its state begin in which tuples wait for the frontier."""
 
     @abstractmethod
     def start(self, schemas: tuple[Schema, ...]) -> State:
