@@ -18,17 +18,19 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.shuffle.compress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
 }
+_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
 def make_session(master: str | None) -> SparkSession:
     """A session on this machine, or on the cluster at ``master``; one that is there is used."""
-    if master is None or master.startswith("local"):
+    where = master or "local[*]"
+    settings = {**_SETTINGS, "spark.pyspark.python": sys.executable}
+    if where.startswith(("local", "spark://127.0.0.1:")):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.appName("boxcars").master(master or "local[*]")
-    for name, value in {**_SETTINGS, "spark.pyspark.python": sys.executable}.items():
+        settings |= _LOOPBACK
+    builder = SparkSession.builder.appName("boxcars").master(where)
+    for name, value in settings.items():
         builder = builder.config(name, value)
     try:
         with warnings.catch_warnings():
