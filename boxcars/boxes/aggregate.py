@@ -12,16 +12,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from boxcars.boxes.bsort import BSort, has_place
+from boxcars.boxes.condense import COMBINED, Condense
 from boxcars.expr import Expr, call
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
 from boxcars.kernels.closed import Grouping, Kernel, Results, Spread, argument
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, Mine, State, Stateful, Step
 from boxcars.kernels.ranks import ranks_of, with_ranks
+from boxcars.kernels.reorder import WAITING
 from boxcars.kernels.value_windows import VALUE
 from boxcars.kernels.windows import window_kernel
 from boxcars.model.arc import LATE, MAIN
-from boxcars.model.box import Ports, param
+from boxcars.model.box import Box, Ports, param
 from boxcars.model.frozen import Fields
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.routing import Routing
@@ -114,12 +116,28 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             return Routing.single("its slack is counted over all groups")
         return Routing.key((name, schemas[0][name]) for name in self.by)
 
-    @property
-    def combines(self) -> bool:
-        """Whether all its functions combine, over time windows: the others go by neighbours."""
-        if self.window.by != "time" or self.window.slack or self.window.emit != "close":
-            return False
-        return all(read_function(expr)[0].partial is not None for expr in self.fields.values())
+    def halves(self, schema: Schema) -> tuple[Box, Box] | None:
+        """Condense before a shuffle and combine behind it, if that gives the same to the last bit.
+
+        Windows must close by time, for the others go by neighbours; sums of floats depend on the
+        order in which they are added.
+        """
+        window = self.window
+        plain = Window("time", window.size, window.advance, origin=window.origin)
+        if replace(window, flush=False) != plain or window.step == 0 or schema.ts in self.fields:
+            return None
+        calls = {name: read_function(expr) for name, expr in self.fields.items()}
+        exact = all(schema[name] is not Type.FLOAT for name in self.by)
+        if not (exact and all(_combines(f, given, schema) for f, given in calls.values())):
+            return None
+        how = Fields({name: function.name for name, (function, _) in calls.items()})
+        combined = {
+            name: Expr.of(f'{COMBINED[function]}("{name.replace(chr(34), 2 * chr(34))}")')
+            for name, function in how.items()
+        }
+        given = Fields({name: arguments[0] for name, (_, arguments) in calls.items() if arguments})
+        front = Condense(window, self.by, given, how)
+        return front, replace(self, fields=Fields(combined))
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """No tuples are kept."""
@@ -225,6 +243,16 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         if self.window.slack_by == "time":
             return BSort(slack=self.window.slack)
         return BSort(tuples=int(self.window.slack))
+
+
+def _combines(function: Function, arguments: tuple[Expr, ...], schema: Schema) -> bool:
+    """Whether results over some of the tuples give that over all, to the last bit."""
+    if function.name not in COMBINED:
+        return False
+    types = [argument.type_in(schema) for argument in arguments]
+    if function.name == "sum":
+        return types == [Type.INT]
+    return function.name == "count" or Type.FLOAT not in types
 
 
 def _renamed(state: State, old: str, new: str) -> State:

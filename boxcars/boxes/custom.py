@@ -53,7 +53,6 @@ class Custom(Stateful, type="custom", icon="✎"):
     """
 
     arity: ClassVar[tuple[int, int | None]] = (1, None)
-    waiting: ClassVar[tuple[str, ...]] = (_WAITING,)
 
     operator: str = param("The class, as 'package.module:Class'.", key="class")
     parameters: Fields[Any] = param(

@@ -18,6 +18,7 @@ from boxcars.model.plain import read_network
 from boxcars.model.routing import Routing
 from boxcars.plan import Grid, Registry, Strategy, Subquery, make_plan
 from boxcars.plan.buckets import bucket_numbers
+from boxcars.plan.halves import split_boxes
 from boxcars.plan.subquery import Plan
 
 BUCKETS = 64
@@ -162,7 +163,7 @@ def owned_first(
 def make_layout(network: str, shape: Shape) -> Layout:
     """Lay out a network, given as JSON."""
     checked = read_network(json.loads(network)).network.check().or_raise()
-    return lay_out(checked, shape)
+    return lay_out(split_boxes(checked), shape)
 
 
 def lay_out(checked: Checked, shape: Shape) -> Layout:

@@ -212,10 +212,12 @@ class Box(ABC):
         """The field of its input that leaves, as it is, under that name; None if none does."""
         return None
 
-    @property
-    def combines(self) -> bool:
-        """Whether results over some of the tuples can be combined to those over all of them."""
-        return False
+    def halves(self, schema: Schema) -> tuple[Box, Box] | None:
+        """A stateless box and a stateful one that together give what this one gives, if any.
+
+        The first may then run before a shuffle, where it makes few tuples of many.
+        """
+        return None
 
     @classmethod
     def build(cls, *arguments: Any, **given: Any) -> Self:

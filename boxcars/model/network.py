@@ -250,6 +250,10 @@ class Network:
             ._with("source", source)
         )
 
+    def with_boxes(self, boxes: Mapping[str, Node]) -> Network:
+        """A network with these boxes and no others, for who rewrites it."""
+        return self._with("boxes", boxes)
+
     def _with(self, kind: str, value: Mapping[Any, Any]) -> Network:
         changed = self.copy()
         changed._set(kind, value)

@@ -10,6 +10,7 @@ from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.problem import Wrong, nearest
 from boxcars.plan.blocks import Graph, Home, block_routes, find_blocks
+from boxcars.plan.halves import find_halves
 from boxcars.plan.route import Routes
 from boxcars.plan.subquery import STRATEGIES, Feed, Plan, Strategy, Subquery
 
@@ -81,7 +82,6 @@ def _subquery(
     entry = None if source else _entry(graph, boxes)
     into = {r: routing for r, routing in routes.items() if home[r.arc.source] != block}
     single = any(routing.kind == "single" for routing in routes.values())
-    straight = all(r.box == entry and routing.kind == "key" for r, routing in into.items())
     return Subquery(
         name=source or entry or boxes[0],
         boxes=boxes,
@@ -93,7 +93,7 @@ def _subquery(
         buckets=0 if source else 1 if single else buckets,
         instances=1,
         source=source,
-        splittable=entry is not None and straight and checked.network.boxes[entry].box.combines,
+        splittable=entry in find_halves(checked),
     )
 
 

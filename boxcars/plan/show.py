@@ -38,7 +38,7 @@ def _subquery_lines(subquery: Subquery, checked: Checked) -> list[str]:
         lines.append("runs " + "  ".join(f"{boxes[b].box.icon} {b}" for b in subquery.boxes))
     lines.append(_size(subquery))
     if subquery.splittable:
-        lines.append(f"{subquery.entry} can be computed in part before the shuffle")
+        lines.append(f"{subquery.entry} is computed in part before the shuffle")
     return lines
 
 

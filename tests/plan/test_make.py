@@ -171,15 +171,16 @@ def test_aggregates_that_combine_are_marked() -> None:
     net, (a,) = drawing("a")
     time, tuples = bx.time(9), bx.tuples(9)
     drawn = {
-        "yes": a.aggregate(time, by="k", n="count()", m="avg(x)"),
+        "yes": a.aggregate(time, by="k", n="count()", m="max(t)"),
+        "floats": a.aggregate(time, by="k", n="sum(x)"),
         "median": a.aggregate(time, by="k", n="median(x)"),
         "tuples": a.aggregate(tuples, by="k", n="count()"),
-        "single": a.aggregate(time, n="count()"),
+        "all": a.aggregate(time, n="count()"),
     }
     for name, stream in drawn.items():
         net.output(name, stream.named(name))
     plan = make_plan(net.check())
-    assert [s.name for s in plan.subqueries if s.splittable] == ["yes"]
+    assert [s.name for s in plan.subqueries if s.splittable] == ["all", "yes"]
 
 
 def test_groups_that_can_not_be_split_are_one_piece() -> None:
