@@ -35,15 +35,26 @@ def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
 
 
 def take_turn(
-    train: pl.DataFrame, entity: Input, state: State | None, final: bool
+    train: pl.DataFrame,
+    entity: Input,
+    state: State | None,
+    final: bool,
+    ahead: int | float | None = None,
 ) -> tuple[Turn, State]:
     """Put a train in order, as far as its slack allows; and what waits for the next.
+
+    An input that is idle follows the others: ``ahead`` is how far they are, as a number, and it is
+    as if a tuple with that order value had come.
 
     A tuple is late if it is more than the slack behind the greatest order value before it. That
     does not depend on where the cuts are, and neither does the order in which tuples leave.
     """
     slack = Slack.of(entity.ts, entity.fields[entity.ts], entity.slack)
     before = state or slack.start(train.clear())
+    if ahead is not None:
+        reached = pl.Series(entity.ts, [ahead]).cast(train.schema[entity.ts])
+        seen = pl.concat([before[GREATEST][entity.ts], reached])
+        before = {**before, GREATEST: seen.sort()[-1:].to_frame()}
     ordered = slack.order(before, train, final)
     late, late_at = train[:0], train[entity.ts][:0]
     if ordered.late.any():

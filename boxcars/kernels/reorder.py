@@ -79,7 +79,9 @@ class Slack:
             greatest = last if greatest is None else max(greatest, last)
         frontier = Frontier(greatest if final else self._minus(greatest), final)
         cut = split_point(train, self.by, frontier)
-        seen = train[self.by][-1:].to_frame() if train.height else state[GREATEST]
+        seen = state[GREATEST]
+        if greatest is not None:
+            seen = pl.DataFrame({self.by: [greatest]}, schema=seen.schema)
         return Ordered(train[:cut], late, frontier, {WAITING: train[cut:], GREATEST: seen})
 
     def _minus(self, greatest: Any) -> Any:
