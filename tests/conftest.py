@@ -13,7 +13,7 @@ from tests.stores import Store
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one Spark session of all tests."""
-    session = make_session("local[2]")
+    session = make_session("local[2,4]")
     yield session
     session.stop()
 

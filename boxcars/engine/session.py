@@ -12,8 +12,10 @@ from pyspark.sql import SparkSession
 from boxcars.model.problem import BoxcarsError
 
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
+_QUICK = "-XX:TieredStopAtLevel=1"
+"""Java starts in half the time if it compiles once; the work is not done there, but in Python."""
 _SETTINGS = {
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING}",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING} {_QUICK}",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.python.unix.domain.socket.enabled": "true",
@@ -24,7 +26,7 @@ _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.
 
 def make_session(master: str | None) -> SparkSession:
     """A session on this machine, or on the cluster at ``master``; one that is there is used."""
-    where = master or "local[*]"
+    where = master or "local[*,4]"  # a task that fails is tried again, as on a cluster
     settings = {**_SETTINGS, "spark.pyspark.python": sys.executable}
     if where.startswith(("local", "spark://127.0.0.1:")):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -1,0 +1,86 @@
+"""An aggregate in two halves beside the same in one: few keys, and many.
+
+Count and sum, 60 s every 10 s, by key; epochs of a million tuples through all pieces in this
+process, without Spark. The peer is the engine itself without the split.
+"""
+
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+
+import boxcars as bx
+from boxcars.connect.splits import FileSplit
+from boxcars.engine import layout
+from boxcars.engine.checkpoint import Files, Plan
+from boxcars.engine.epoch import run_here
+from boxcars.engine.memory import keep_memory
+from boxcars.engine.task import Task
+from boxcars.model.plain import network_to_plain
+
+ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+EPOCHS = 5
+
+
+def network() -> str:
+    net = bx.Network("counts")
+    calls = net.input("calls", ts="t", fields={"t": "int", "k": "str", "n": "int"})
+    counts = calls.aggregate(bx.time(60, 10), by="k", c="count()", s="sum(n)")
+    net.output("out", counts.named("counts"))
+    return json.dumps(network_to_plain(net))
+
+
+def generate(folder: Path, keys: int) -> None:
+    rng = np.random.default_rng(1)
+    for epoch in range(EPOCHS):
+        pl.DataFrame(
+            {
+                "t": np.sort(rng.integers(epoch * 250, (epoch + 1) * 250, ROWS)),
+                "k": rng.integers(0, keys, ROWS).astype(str),
+                "n": rng.integers(0, 9, ROWS),
+            }
+        ).write_parquet(folder / f"{epoch}.parquet")
+
+
+def run(folder: Path) -> float:
+    """The median of the seconds of an epoch, without the first."""
+    shape, before, times = layout.Shape(2, 64), Files(), []
+    text = network()
+    for epoch in range(EPOCHS):
+        split = FileSplit(str(folder / f"{epoch}.parquet"), 0, ROWS, ROWS * epoch)
+        plan = Plan(epoch, {"calls": (split,)}, {"calls": epoch == EPOCHS - 1})
+        start = perf_counter()
+        done = run_here(Task(text, str(folder), plan, before, {"out": str(folder)}, shape))
+        times.append(perf_counter() - start)
+        before = tuple(entry for piece in done for entry in piece.state)
+    return statistics.median(times[1:])
+
+
+def main() -> None:
+    keep_memory()
+    for keys in (20, 2_000, 100_000):
+        with tempfile.TemporaryDirectory(prefix="boxcars-bench-") as name:
+            folder = Path(name)
+            generate(folder, keys)
+            seconds: dict[str, list[float]] = {"one piece": [], "halves": []}
+            for _ in range(3):
+                layout.make_layout.cache_clear()
+                with patch.object(layout, "split_boxes", lambda checked: checked):
+                    seconds["one piece"].append(run(folder))
+                layout.make_layout.cache_clear()
+                seconds["halves"].append(run(folder))
+        whole, halves = (statistics.median(found) for found in seconds.values())
+        print(
+            f"{keys:>7,} keys: {whole:.2f} s an epoch in one, {halves:.2f} s in halves: "
+            f"{whole / halves:.1f} times as fast"
+        )
+
+
+if __name__ == "__main__":
+    main()
