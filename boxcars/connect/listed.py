@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time_ns
 
 from boxcars.connect.files import count_tuples, data_files, matching, replacing, writing
-from boxcars.connect.reader import MOST_SPLITS, Piece, Place, Reader, take_files
+from boxcars.connect.reader import MOST_SPLITS, Place, Portion, Reader, take_files
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong
 
@@ -93,13 +93,13 @@ class ListedFiles(Reader):
     def __init__(self, paths: Sequence[Path], entity: Input) -> None:
         self._paths, self._heights = paths, Heights(entity)
 
-    def take(self, place: Place, rows: int) -> Piece:
+    def take(self, place: Place, rows: int) -> Portion:
         """The next rows, and the end of the input behind the last file."""
         left = enumerate(self._paths[place.file :], place.file)
-        piece = take_files(left, place, rows, self._heights)
-        at = piece.place
+        portion = take_files(left, place, rows, self._heights)
+        at = portion.place
         ended = at.file == len(self._paths)
-        return Piece(piece.splits, Place(at.position, at.file, at.row, ended))
+        return Portion(portion.splits, Place(at.position, at.file, at.row, ended))
 
 
 class FollowedFiles(Reader):
@@ -117,14 +117,14 @@ class FollowedFiles(Reader):
         self._seen = {name for _, name in log.entries}
         self._waiting = deque((number, Path(name)) for number, name in log.entries)
 
-    def take(self, place: Place, rows: int) -> Piece:
+    def take(self, place: Place, rows: int) -> Portion:
         """The next rows of what was found; only if they are too few, look for new files."""
         while self._waiting and self._waiting[0][0] < place.file:
             self._waiting.popleft()
-        piece = take_files(self._there(place), place, rows, self._heights)
-        if piece.place.position - place.position < rows and self._look(place):
-            piece = take_files(self._there(place), place, rows, self._heights)
-        return piece
+        portion = take_files(self._there(place), place, rows, self._heights)
+        if portion.place.position - place.position < rows and self._look(place):
+            portion = take_files(self._there(place), place, rows, self._heights)
+        return portion
 
     def _there(self, place: Place) -> Iterable[tuple[int, Path]]:
         """What waits, without files that were removed before anything of them was read."""

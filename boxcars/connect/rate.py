@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from boxcars.connect.reader import Piece, Place, Reader
+from boxcars.connect.conform import Conformed
+from boxcars.connect.reader import Place, Portion, Reader
 from boxcars.connect.sources import Rate
 from boxcars.connect.splits import NUMBERS, RateSplit
 from boxcars.expr import Expr
@@ -22,7 +23,7 @@ class RateReader(Reader):
         self._began: tuple[float, int] | None = None
         self.endless = rate.rows is None
 
-    def take(self, place: Place, rows: int) -> Piece:
+    def take(self, place: Place, rows: int) -> Portion:
         """The rows that are due."""
         start = place.position
         stop = start + min(rows, self._due(start))
@@ -30,7 +31,7 @@ class RateReader(Reader):
             stop = min(stop, self._rate.rows)
         behind = Place(stop, ended=stop == self._rate.rows)
         splits = (RateSplit(start, stop, start, self._fields),) if start < stop else ()
-        return Piece(splits, behind)
+        return Portion(splits, behind)
 
     def _due(self, start: int) -> int:
         if self._rate.per_second is None:
@@ -39,6 +40,13 @@ class RateReader(Reader):
             self._began = (self._clock(), start)
         began, first = self._began
         return int((self._clock() - began) * self._rate.per_second) - (start - first)
+
+
+def all_rows(rate: Rate, entity: Input) -> Conformed:
+    """All rows of a rate that ends, whenever they would be due."""
+    if rate.rows is None:
+        raise Wrong("rate: it never ends: give it rows.")
+    return RateSplit(0, rate.rows, 0, _checked(rate, entity)).read(entity)
 
 
 def _checked(rate: Rate, entity: Input) -> tuple[tuple[str, str], ...]:

@@ -25,7 +25,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Portion:
     """What an epoch reads of an input, and the place behind it.
 
     ``over`` says that nothing more comes in this run, although the input has not ended, and
@@ -45,7 +45,7 @@ class Reader(ABC):
     """Whether it ends only if it is stopped."""
 
     @abstractmethod
-    def take(self, place: Place, rows: int) -> Piece:
+    def take(self, place: Place, rows: int) -> Portion:
         """The next rows behind a place, at most that many; none if there is nothing new."""
 
     def forget(self, place: Place) -> None:  # noqa: B027
@@ -57,7 +57,7 @@ class Reader(ABC):
 
 def take_files(
     files: Iterable[tuple[int, Path]], place: Place, rows: int, count: Callable[[Path], int]
-) -> Piece:
+) -> Portion:
     """The next rows of numbered files; one without any is read once, for its dead letters."""
     splits: list[Split] = []
     left = rows
@@ -72,4 +72,4 @@ def take_files(
         left -= stop - start
         file, row = (number, stop) if stop < height else (number + 1, 0)
         place = Place(place.position + stop - start, file, row)
-    return Piece(tuple(splits), place)
+    return Portion(tuple(splits), place)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from boxcars.connect.listed import Heights
-from boxcars.connect.reader import Piece, Place, Reader, take_files
+from boxcars.connect.reader import Place, Portion, Reader, take_files
 from boxcars.connect.sources import Mark, Script
 from boxcars.connect.staging import keep_data
 from boxcars.model.entities import Input
@@ -29,19 +29,19 @@ class ScriptReader(Reader):
         self._heights = Heights(entity)
         self._over = False
 
-    def take(self, place: Place, rows: int) -> Piece:
+    def take(self, place: Place, rows: int) -> Portion:
         """Rows up to the next mark, and the mark."""
         if self._over:
-            return Piece((), place, over=True)
+            return Portion((), place, over=True)
         item = self._items[place.file] if place.file < len(self._items) else None
-        piece = Piece((), place)
+        portion = Portion((), place)
         if isinstance(item, Path):
-            piece = take_files([(place.file, item)], place, rows, self._heights)
-        mark = self._mark_at(piece.place)
-        at = piece.place if mark is None else replace(piece.place, file=piece.place.file + 1)
+            portion = take_files([(place.file, item)], place, rows, self._heights)
+        mark = self._mark_at(portion.place)
+        at = portion.place if mark is None else replace(portion.place, file=portion.place.file + 1)
         self._over = mark is Mark.EOF
         ended = at.file == len(self._items) and not self._over
-        return Piece(piece.splits, replace(at, ended=ended), self._over, mark is Mark.ABORT)
+        return Portion(portion.splits, replace(at, ended=ended), self._over, mark is Mark.ABORT)
 
     def _mark_at(self, place: Place) -> Mark | None:
         item = self._items[place.file] if place.file < len(self._items) else None

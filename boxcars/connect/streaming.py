@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from boxcars.connect.conform import conform
 from boxcars.connect.files import replacing, writing
 from boxcars.connect.listed import Heights
-from boxcars.connect.reader import Piece, Place, Reader, take_files
+from boxcars.connect.reader import Place, Portion, Reader, take_files
 from boxcars.connect.sources import Stream
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong, a
@@ -73,16 +73,16 @@ class FrameReader(Reader):
         self._query: StreamingQuery | None = None
         self._begun = False
 
-    def take(self, place: Place, rows: int) -> Piece:
+    def take(self, place: Place, rows: int) -> Portion:
         """The next rows that Spark has written; it ends when the stream has."""
         if not self._begun:
             self._begin()
         self._batches.taken = place.file
         ended = self._has_ended()
-        piece = take_files(self._batches.files(place.file), place, rows, self._heights)
-        at = piece.place
+        portion = take_files(self._batches.files(place.file), place, rows, self._heights)
+        at = portion.place
         left = next(self._batches.files(at.file), None)
-        return Piece(piece.splits, Place(at.position, at.file, at.row, ended and left is None))
+        return Portion(portion.splits, Place(at.position, at.file, at.row, ended and left is None))
 
     def forget(self, place: Place) -> None:
         """Remove the files before a place."""

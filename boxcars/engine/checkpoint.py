@@ -9,8 +9,10 @@ not change since the last epoch is named again and not written again.
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +22,7 @@ import polars as pl
 from boxcars.connect.files import replacing, writing
 from boxcars.connect.reader import Place
 from boxcars.connect.splits import Split, split_of
+from boxcars.engine.counts import Totals, read_totals
 from boxcars.engine.layout import Shape
 from boxcars.model.problem import BoxcarsError, Wrong
 
@@ -39,6 +42,8 @@ class Plan:
     splits: Mapping[str, tuple[Split, ...]]
     final: Mapping[str, bool]
     places: Mapping[str, Place] = field(default_factory=dict)
+    ahead: Mapping[str, int | float] = field(default_factory=dict)
+    """How far the others are, for inputs that have been idle for too long."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,9 @@ class Manifest:
     final: bool
     shape: Shape
     state: Files = ()
-    stats: Mapping[str, Any] = field(default_factory=dict)
+    heads: Mapping[str, int | float] = field(default_factory=dict)
+    """The greatest order value of each input."""
+    stats: Totals = field(default_factory=Totals)
 
 
 class Checkpoint:
@@ -63,6 +70,31 @@ class Checkpoint:
         with writing(folder):
             for part in (self._epochs, self._state):
                 part.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else may use the folder; what a run that broke off has left there is removed."""
+        with writing(self.folder):
+            lock = (self.folder / "lock").open("w")
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Wrong(
+                    f"{self.folder}: another run uses this checkpoint: stop it first, or give this "
+                    "one a folder of its own."
+                ) from None
+            self._sweep()
+            yield
+
+    def _sweep(self) -> None:
+        """Remove states of committed epochs that no manifest names; one behind may be repeated."""
+        paths = self._epochs.glob("*.done.json")
+        manifests = [_read(path, _manifest) for path in paths]
+        needed, last = _files(manifests), max((m.epoch for m in manifests), default=0)
+        for path in self._state.glob("*.arrow"):
+            if path.name not in needed and path.name < f"{last + 1:08d}":
+                path.unlink()
 
     def last(self) -> Manifest | None:
         """The manifest of the last epoch that was committed."""
@@ -133,7 +165,7 @@ def _read(path: Path, make: Callable[[Any], T]) -> T:
 
 def _plan(plain: Any) -> Plan:
     splits = {name: tuple(map(split_of, found)) for name, found in plain["splits"].items()}
-    return Plan(plain["epoch"], splits, plain["final"], _places(plain))
+    return Plan(plain["epoch"], splits, plain["final"], _places(plain), plain["ahead"])
 
 
 def _places(plain: Any) -> Mapping[str, Place]:
@@ -142,7 +174,8 @@ def _places(plain: Any) -> Mapping[str, Place]:
 
 def _manifest(plain: Any) -> Manifest:
     state, shape = tuple(tuple(entry) for entry in plain["state"]), Shape(**plain["shape"])
-    return Manifest(**{**plain, "places": _places(plain), "shape": shape, "state": state})
+    read = {"places": _places(plain), "shape": shape, "stats": read_totals(plain["stats"])}
+    return Manifest(**{**plain, **read, "state": state})
 
 
 def check_network(manifest: Manifest | None, network: str, folder: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from time import perf_counter
 
 import polars as pl
 import pyarrow as pa
@@ -19,6 +19,7 @@ import pyarrow as pa
 from boxcars.connect.epoch_tables import open_tables
 from boxcars.connect.files import write_table
 from boxcars.connect.splits import read_split
+from boxcars.engine.counts import count
 from boxcars.engine.feed import Turn, take_turn
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.states import load_states, save_states
@@ -27,6 +28,7 @@ from boxcars.engine.task import Arrival, Done, Task
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State, earliest
 from boxcars.kernels.ranks import RANK, merge_trains
+from boxcars.kernels.reorder import GREATEST
 from boxcars.model.arc import Arc
 
 Sent = Iterator[tuple[Piece, Arrival]]
@@ -58,8 +60,11 @@ def _run_boxes(
         stepper.arrive(feed.consumer, feed.port, train, frontier)
     stepper.run(layout.stages[piece.name])
     write_dead(task, piece, stepper)
-    files = save_states(task, piece, after | stepper.states, known)
-    return _send(layout, piece, stepper), Done(piece.number, files, count(stepper, subquery.nodes))
+    after |= stepper.states
+    files = save_states(task, piece, after, known)
+    counted = count(stepper, subquery.nodes, after)
+    heads = read_heads(after, [subquery.source] if subquery.source is not None else [])
+    return _send(layout, piece, stepper), Done(piece.number, files, counted, heads=heads)
 
 
 def _merge(arrivals: Sequence[Arrival], layout: Layout, arc: Arc) -> tuple[pl.DataFrame, Frontier]:
@@ -130,6 +135,7 @@ def read_turn(
     stepper: Stepper, task: Task, name: str, states: Mapping[str, State], ranked: bool
 ) -> tuple[Turn, State]:
     """What an input gives in this epoch, in order, and what waits for the next."""
+    start = perf_counter()
     entity = stepper.net.inputs[name]
     read = [read_split(split, entity) for split in task.plan.splits[name]]
     train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
@@ -141,16 +147,16 @@ def read_turn(
     for part in read:
         stepper.note_dead(name, part.dead)
         stepper.stats[name].dead += part.dead.height
-    return take_turn(train, entity, states.get(name), task.plan.final[name])
+    ahead = task.plan.ahead.get(name)
+    turn = take_turn(train, entity, states.get(name), task.plan.final[name], ahead)
+    stepper.stats[name].seconds += perf_counter() - start
+    return turn
 
 
-def count(stepper: Stepper, names: Iterable[str]) -> Mapping[str, Any]:
-    """What inputs and boxes counted."""
-    return {
-        name: {"in": box.tuples_in, "out": box.total_out, "late": box.late, "dead": box.dead}
-        for name in names
-        for box in (stepper.stats[name],)
-    }
+def read_heads(states: Mapping[str, State], inputs: Iterable[str]) -> dict[str, int | float]:
+    """How far inputs have come."""
+    seen = {name: states[name][GREATEST].to_series().to_physical() for name in inputs}
+    return {name: values[0] for name, values in seen.items() if len(values)}
 
 
 def _write(frame: pl.DataFrame, folder: Path, name: str) -> None:

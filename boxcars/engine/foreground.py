@@ -4,24 +4,46 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status
+    from boxcars.engine.run_stats import RunStats
 
 INTERRUPTED = 130
 """The exit code of what Ctrl-C has ended, as shells have it."""
 
-
-def show_progress(status: Status) -> None:
-    """One line on the terminal that is written over and over."""
-    read, out = sum(status.read.values()), sum(status.out.values())
-    line = f"epoch {status.epoch}: {read:,} tuples in, {out:,} out, {status.seconds:.1f} s"
-    print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+_TICK = 0.2
+"""Seconds from one progress line to the next."""
+_CLEAR = "\r\033[K"
 
 
-def wait_for(running: Run) -> Status | None:
+def shows_progress(sinks: Mapping[str, str]) -> bool:
+    """Whether a progress line has a terminal, which it does not have to share with results."""
+    return sys.stderr.isatty() and not (sys.stdout.isatty() and "-" in sinks.values())
+
+
+def announce(sinks: Mapping[str, str]) -> None:
+    """Say what takes the first seconds."""
+    if shows_progress(sinks):
+        print("starting Spark ...", end="", file=sys.stderr, flush=True)
+
+
+def progress_line(status: Status, stats: RunStats) -> str:
+    """How a run stands, in one line."""
+    read, out = sum(status.read.values()), sum(output.tuples for output in stats.outputs.values())
+    return (
+        f"epoch {status.epoch}: {read:,} tuples in ({stats.in_rate:,.0f}/s), "
+        f"{out:,} out ({stats.out_rate:,.0f}/s){_latency(stats)}, {status.seconds:.1f} s"
+    )
+
+
+def _latency(stats: RunStats) -> str:
+    return "" if stats.p95 is None else f", latency p95 {stats.p95:.2f} s"
+
+
+def wait_for(running: Run, sinks: Mapping[str, str]) -> Status | None:
     """Wait for a run. Ctrl-C stops it behind its epoch, a second one at once: then None.
 
     Spark's own handler of Ctrl-C would break the epoch off.
@@ -29,7 +51,7 @@ def wait_for(running: Run) -> Status | None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         try:
-            return running.wait()
+            return _watch(running) if shows_progress(sinks) else running.wait()
         except KeyboardInterrupt:
             print("\nstopping behind this epoch; Ctrl-C again: at once", file=sys.stderr)
             return running.stop()
@@ -39,15 +61,25 @@ def wait_for(running: Run) -> Status | None:
         signal.signal(signal.SIGINT, before)
 
 
-def report(status: Status, outputs: Iterable[str], sinks: Mapping[str, str], again: bool) -> None:
+def _watch(running: Run) -> Status:
+    """Wait for a run, with one line on the terminal that is written over and over."""
+    try:
+        while (status := running.wait(_TICK)).state in ("running", "waiting"):
+            line = progress_line(status, running.stats())
+            print(f"{_CLEAR}{line}", end="", file=sys.stderr, flush=True)
+        return status
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def report(running: Run, status: Status, sinks: Mapping[str, str], again: bool) -> None:
     """Say what came out: on a terminal all, in a pipe what is not written anywhere."""
-    on_terminal, with_rows = sys.stderr.isatty(), "-" in sinks.values()
-    if on_terminal:
-        print(file=sys.stderr)
-    for name in outputs:
+    on_terminal, with_rows, stats = sys.stderr.isatty(), "-" in sinks.values(), running.stats()
+    for name in stats.outputs:
         if on_terminal or name not in sinks:
             where = sys.stderr if name in sinks or with_rows else sys.stdout
             print(f"{name}: {status.out.get(name, 0):,} tuples", file=where)
     if on_terminal or status.state != "finished":
         hint = "; run it again to go on" if again and status.state != "finished" else ""
-        print(f"{status.state} after epoch {status.epoch}{hint}", file=sys.stderr)
+        line = progress_line(status, stats) if on_terminal else f"epoch {status.epoch}"
+        print(f"{status.state} after {line}{hint}", file=sys.stderr)

@@ -11,6 +11,7 @@ import polars as pl
 from pyspark import RDD
 from pyspark.sql import SparkSession
 
+from boxcars.engine.counts import Counts
 from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.memory import keep_memory
@@ -77,14 +78,13 @@ def worth_a_shuffle(spark: SparkSession, task: Task, layout: Layout) -> bool:
 def _outcome(found: Sequence[Done]) -> Outcome:
     """What all pieces did together."""
     ordered = sorted(found, key=lambda done: done.piece)
-    stats: dict[str, dict[str, Any]] = {}
+    stats: dict[str, tuple[Counts, ...]] = {}
     for done in ordered:
         for name, counts in done.stats.items():
-            sums = stats.setdefault(name, {})
-            for key, number in counts.items():
-                sums[key] = sums.get(key, 0) + number
+            stats[name] = (*stats.get(name, ()), Counts(**counts))
     rows = {name: number for done in ordered for name, number in done.rows.items()}
-    return Outcome(tuple(entry for done in ordered for entry in done.state), stats, rows)
+    heads = {name: head for done in ordered for name, head in done.heads.items()}
+    return Outcome(tuple(entry for done in ordered for entry in done.state), stats, rows, heads)
 
 
 def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
+from time import monotonic
 
-from boxcars.connect.reader import Piece, Place, Reader
+from boxcars.connect.reader import Place, Portion, Reader
 from boxcars.engine.checkpoint import Manifest, Plan
+from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError
+from boxcars.model.types import Type
 
 
 class Planner:
     """Plans epochs of at most ``rows`` rows of each input."""
 
-    def __init__(self, readers: Mapping[str, Reader], rows: int) -> None:
+    def __init__(
+        self, readers: Mapping[str, Reader], rows: int, inputs: Mapping[str, Input]
+    ) -> None:
         self._readers, self._rows = readers, rows
+        self._inputs = inputs
+        self._heard = dict.fromkeys(readers, monotonic())
         self.over = False
         """Whether nothing more comes in this run, behind what was planned last."""
         self.aborting: str | None = None
@@ -28,20 +36,44 @@ class Planner:
     def next(self, last: Manifest | None) -> Plan | None:
         """The plan of the epoch behind ``last``, or None if there is nothing new yet."""
         before = places_of(self._readers, last)
-        pieces = {name: self._take(name, place) for name, place in before.items()}
-        self.over = all(piece.over or piece.place.ended for piece in pieces.values())
-        self.aborting = next((name for name, piece in pieces.items() if piece.abort), None)
-        places = {name: piece.place for name, piece in pieces.items()}
+        portions = {name: self._take(name, place) for name, place in before.items()}
+        self.over = all(portion.over or portion.place.ended for portion in portions.values())
+        self.aborting = next((name for name, portion in portions.items() if portion.abort), None)
+        places = {name: portion.place for name, portion in portions.items()}
         final = {name: place.ended for name, place in places.items()}
-        if places == before and not all(final.values()):
+        ahead = self._ahead(before, places, last)
+        if places == before and not ahead and not all(final.values()):
             return None
-        splits = {name: piece.splits for name, piece in pieces.items()}
-        return Plan(1 if last is None else last.epoch + 1, splits, final, places)
+        splits = {name: portion.splits for name, portion in portions.items()}
+        return Plan(1 if last is None else last.epoch + 1, splits, final, places, ahead)
 
-    def _take(self, name: str, place: Place) -> Piece:
-        """The next piece of an input; one that has ended stays so, whatever its source says."""
+    def _ahead(
+        self, before: Mapping[str, Place], places: Mapping[str, Place], last: Manifest | None
+    ) -> dict[str, int | float]:
+        """How far the others are, for inputs that are idle for longer than they may be."""
+        now, heads = monotonic(), last.heads if last is not None else {}
+        for name in places:
+            if places[name] != before[name]:
+                self._heard[name] = now
+        found = {}
+        for name, place in places.items():
+            patience = self._inputs[name].idle
+            if patience is None or place.ended or now - self._heard[name] < patience:
+                continue
+            type_ = self._type(name)
+            others = [heads[n] for n in places if n in heads and self._type(n) is type_]
+            if others and max(others) > heads.get(name, -inf):
+                found[name] = max(others)
+        return found
+
+    def _type(self, name: str) -> Type:
+        entity = self._inputs[name]
+        return entity.fields[entity.ts]
+
+    def _take(self, name: str, place: Place) -> Portion:
+        """The next portion of an input; one that has ended stays so, whatever its source says."""
         if place.ended:
-            return Piece((), place)
+            return Portion((), place)
         with naming(name):
             return self._readers[name].take(place, self._rows)
 

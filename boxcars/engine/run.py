@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -24,9 +24,11 @@ from boxcars.connect.reader import Reader
 from boxcars.connect.run_tables import contents, prepare_tables
 from boxcars.connect.sources import Aborted
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, check_network
+from boxcars.engine.counts import Totals
 from boxcars.engine.job import run_job
-from boxcars.engine.layout import BUCKETS, Shape
+from boxcars.engine.layout import BUCKETS, Layout, Shape, make_layout
 from boxcars.engine.planner import Planner, naming
+from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
 from boxcars.engine.task import Task
@@ -60,7 +62,10 @@ class Run:
     """A network under way. It runs in the background; :meth:`wait` for it, or :meth:`stop` it."""
 
     def __init__(
-        self, epochs: _Epochs, closing: ExitStack[None], tell: Callable[[Status], None] | None
+        self,
+        epochs: _Epochs,
+        closing: ExitStack[bool | None],
+        tell: Callable[[Status], None] | None,
     ) -> None:
         self._epochs, self._closing, self._tell = epochs, closing, tell
         self._started = perf_counter()
@@ -69,7 +74,9 @@ class Run:
         self._error: BaseException | None = None
         self._out: dict[str, int] = {}
         self._tables: Mapping[str, pl.DataFrame] | None = None
-        self._manifest = epochs.checkpoint.last()
+        self._manifest = epochs.last()
+        totals = Totals() if self._manifest is None else self._manifest.stats
+        self._history = History(totals, self._started)
         self._thread = threading.Thread(target=self._run, name="boxcars-run", daemon=True)
         self._thread.start()
 
@@ -106,9 +113,10 @@ class Run:
         read = {name: place.position for name, place in places.items()}
         return Status(state, epoch, read, dict(self._out), perf_counter() - self._started)
 
-    def stats(self) -> Mapping[str, Any]:
-        """What each box did, since the beginning: tuples in, out, late and dead."""
-        return {} if self._manifest is None else self._manifest.stats
+    def stats(self) -> RunStats:
+        """What each box and piece did, how fast it goes, and how long results take."""
+        waiting = self._waiting and not self._ended.is_set()
+        return self._history.stats(self._epochs.layout, perf_counter() if waiting else None)
 
     def tables(self) -> Mapping[str, pa.Table]:
         """What the tables in the checkpoint hold: now, or when the run ended."""
@@ -131,10 +139,11 @@ class Run:
         """One epoch behind the other; when there is nothing new, a little sleep."""
         pause = _SHORTEST
         while not self._stop.is_set() and not (self._manifest and self._manifest.final):
+            begun = perf_counter()
             plan = self._epochs.plan(self._manifest)
             self._waiting = plan is None
             if plan is not None:
-                self._run_epoch(plan)
+                self._run_epoch(plan, begun)
                 pause = _SHORTEST
             if self._epochs.planner.over:
                 return
@@ -142,8 +151,9 @@ class Run:
                 self._stop.wait(pause)
                 pause = min(pause * 1.5, _LONGEST)
 
-    def _run_epoch(self, plan: Plan) -> None:
+    def _run_epoch(self, plan: Plan, begun: float) -> None:
         self._manifest, rows = self._epochs.run(plan, self._manifest)
+        self._history.note(begun, perf_counter(), self._manifest.stats, rows)
         for name, number in rows.items():
             self._out[name] = self._out.get(name, 0) + number
         if self._tell is not None:
@@ -187,16 +197,17 @@ def run(
     _check_names("input", sources, net.inputs)
     _check_names("output", sinks or {}, net.outputs)
     session = cache(lambda: spark or make_session(master))
-    closing: ExitStack[None] = ExitStack()
+    closing: ExitStack[bool | None] = ExitStack()
     with closing:
         folder = Path(checkpoint or closing.enter_context(_temporary())).resolve()
         ledger = Checkpoint(folder)
+        closing.enter_context(ledger.held())
         text = json.dumps(network_to_plain(net))
         last = ledger.last()
         check_network(last, fingerprint(text), Path(checkpoint or folder))
         addresses = prepare_tables(net, tables or {}, folder, last.epoch if last else 0)
         readers = {} if last is not None and last.final else _open_sources(net, sources, folder)
-        planner = Planner(readers, epoch_rows)
+        planner = Planner(readers, epoch_rows, net.inputs)
         closing.callback(planner.close)
         outlets = _open_sinks(checked, sinks or {}, folder, session)
         _check_ends(planner, outlets)
@@ -235,6 +246,18 @@ class _Epochs:
     spark: SparkSession
     shape: Shape
     stored: Stored
+
+    @property
+    def layout(self) -> Layout:
+        """How the run is laid out."""
+        return make_layout(self.text, self.shape)
+
+    def last(self) -> Manifest | None:
+        """From where the run goes on; pieces that are laid out anew begin to count anew."""
+        last = self.checkpoint.last()
+        if last is None or last.shape == self.shape:
+            return last
+        return replace(last, stats=last.stats.without_pieces())
 
     def plan(self, last: Manifest | None) -> Plan | None:
         """What the next epoch reads: what it was to read when it broke off, or what is new."""
@@ -275,7 +298,8 @@ class _Epochs:
             all(plan.final.values()),
             self.shape,
             done.state,
-            _added({} if last is None else last.stats, done.stats),
+            {**(last.heads if last else {}), **done.heads},
+            (Totals() if last is None else last.stats).then(done.stats, done.rows),
         )
         self.checkpoint.commit(manifest)
         if last is not None:
@@ -288,13 +312,6 @@ class _Epochs:
             with naming(name, "output"):
                 outlet.finish()
         self.planner.forget(last)
-
-
-def _added(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        name: {key: number + old.get(name, {}).get(key, 0) for key, number in counts.items()}
-        for name, counts in new.items()
-    }
 
 
 def _check_names(kind: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:

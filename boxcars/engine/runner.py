@@ -16,6 +16,8 @@ import pyarrow as pa
 
 from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform
 from boxcars.connect.files import read_input
+from boxcars.connect.rate import all_rows
+from boxcars.connect.sources import Files, Mark, Rate, Script
 from boxcars.connect.tables import Tables
 from boxcars.engine.feed import feed
 from boxcars.engine.stats import BoxStats
@@ -58,8 +60,9 @@ def preview(
 ) -> Preview:
     """Run a network in this process over finite inputs.
 
-    A source is a path, an Arrow table, a Polars or pandas frame, a dict of columns or a list of
-    rows. The input is cut into ``trains``; the result does not depend on their number.
+    A source is a path or :func:`files`, :func:`rate`, :func:`script`, an Arrow table, a Polars or
+    pandas frame, a dict of columns or a list of rows. The input is cut into ``trains``; the result
+    does not depend on their number.
 
     A stored table is given like a source, and is then in memory, or as the address of a database:
     ``sqlite:///file.db`` or ``postgresql://user@host/database``, with ``#name`` if the table has
@@ -91,6 +94,12 @@ def load_source(name: str, entity: Input, sources: Mapping[str, Any]) -> Conform
         raise Wrong(f"input '{name}' has no source: give it data.")
     source = sources[name]
     try:
+        if isinstance(source, Rate):
+            return all_rows(source, entity)
+        if isinstance(source, Script):
+            source = [item for item in source.items if not isinstance(item, Mark)]
+        elif isinstance(source, Files):
+            source = source.where
         if isinstance(source, str | Path):
             return read_input(source, entity)
         return conform(as_frame(source), entity)

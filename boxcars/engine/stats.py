@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -55,12 +55,17 @@ def stats_table(stats: Iterable[BoxStats]) -> str:
         share = "" if box.selectivity is None else f"{box.selectivity:.2f}"
         cost = f"in {box.fused_into}" if box.fused_into else f"{box.seconds * 1000:.3f}"
         rows.append((box.name, box.type, f"{box.tuples_in:,}", f"{box.total_out:,}", share, cost))
-    widths = [max(len(row[i]) for row in rows) for i in range(6)]
+    return aligned(rows, 2)
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Rows as lines with columns below each other; all but the first ``left`` are numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = [
-            c.ljust(w) if i < 2 else c.rjust(w)
-            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)

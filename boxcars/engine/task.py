@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from boxcars.engine.checkpoint import Files, Plan
+from boxcars.engine.counts import Counts
 from boxcars.engine.layout import Shape
 from boxcars.kernels.kernel import Frontier
 
@@ -52,12 +53,15 @@ class Done:
     state: Files = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
+    heads: Mapping[str, int | float] = field(default_factory=dict)
+    """The greatest order value of each input that was read, as a number."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What all pieces did together."""
+    """What all pieces did together, and each of them for each of its boxes."""
 
     state: Files
-    stats: Mapping[str, Any]
+    stats: Mapping[str, tuple[Counts, ...]]
     rows: Mapping[str, int]
+    heads: Mapping[str, int | float]

@@ -65,7 +65,7 @@ def test_a_run_gives_what_a_preview_gives(spark: SparkSession, tmp_path: Path) -
     for name, table in expected.items():
         assert written(sinks[name]) == table.to_pylist()
         assert status.out[name] == table.num_rows
-    assert running.stats()["calls"]["late"] == expected.stats["calls"].late
+    assert running.stats().boxes["calls"].late == expected.stats["calls"].late
 
 
 @given(st.data())
@@ -202,6 +202,19 @@ class TestMistakes:
         with pytest.raises(bx.BoxcarsError, match="this checkpoint belongs to another network"):
             bx.run(other, data, checkpoint=tmp_path, spark=spark)
 
+    def test_another_run_uses_the_checkpoint(self, spark: SparkSession, tmp_path: Path) -> None:
+        net = bx.Network("n")
+        net.output("o", net.input("i", ts="t", fields={"t": "int"}).filter("t > 0").named("f"))
+        source = {"i": bx.rate(10, t="value")}
+        first = bx.run(net, source, checkpoint=tmp_path, spark=spark)
+        with pytest.raises(bx.BoxcarsError, match="another run uses this checkpoint"):
+            bx.run(net, source, checkpoint=tmp_path, spark=spark)
+        time.sleep(0.5)
+        first.stop()
+        (tmp_path / "state" / "00000000-0000-0000.arrow").touch()
+        bx.run(net, source, checkpoint=tmp_path, spark=spark).stop()
+        assert not (tmp_path / "state" / "00000000-0000-0000.arrow").exists()
+
     def test_a_damaged_checkpoint(self, spark: SparkSession, tmp_path: Path) -> None:
         """It is a copy, for a worker that has written states has them still at hand."""
         data, first, copy = {"calls": calls(300)}, tmp_path / "first", tmp_path / "copy"
@@ -242,7 +255,8 @@ class TestMistakes:
         (tmp_path / "none.csv").write_text("time,caller,price\nx,ann,1\n")
         running = bx.run(network(), {"calls": tmp_path}, checkpoint=tmp_path / "check", spark=spark)
         running.wait()
-        assert running.stats()["calls"] == {"in": 1, "out": 1, "late": 0, "dead": 2}
+        box = running.stats().boxes["calls"]
+        assert (box.tuples_in, box.tuples_out, box.late, box.dead) == (1, 1, 0, 2)
         (part,) = (tmp_path / "check/dead").iterdir()
         assert pl.read_parquet(part)["source"].to_list() == ["calls", "calls"]
 

@@ -325,7 +325,8 @@ class TestScript:
         source = bx.script([{"t": None, "v": 1.0}, bx.PAUSE, {"t": 1, "v": 2.0}])
         running = runs.start(source)
         running.wait()
-        assert running.stats()["rows"] == {"in": 1, "out": 1, "late": 0, "dead": 1}
+        box = running.stats().boxes["rows"]
+        assert (box.tuples_in, box.tuples_out, box.late, box.dead) == (1, 1, 0, 1)
 
     def test_mistakes(self) -> None:
         with pytest.raises(bx.BoxcarsError, match="a script has rows, ABORT, .* got 5, a int"):
@@ -390,7 +391,7 @@ class TestSpark:
         frame = rate.load().selectExpr("value AS t", "1.5D AS v")
         with runs.live(bx.stream(frame, trigger="100 milliseconds")) as running:
             until(lambda: running.status().read.get("rows", 0) > 100)
-        assert running.stats()["rows"]["late"] == 0
+        assert running.stats().boxes["rows"].late == 0
         assert runs.times() == list(range(running.status().read["rows"] - 1))
 
     def test_a_frame_that_does_not_stream(self, runs: Runs) -> None:
@@ -435,3 +436,17 @@ class TestSpark:
         with pytest.raises(bx.BoxcarsError, match="input 'rows': the DataFrame of Spark") as error:
             runs.start(source).wait()
         assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_preview_takes_the_sources_of_a_run(tmp_path: Path) -> None:
+    net = bx.Network("n")
+    net.output("o", net.input("i", ts="t", fields={"t": "int"}).filter("t > 1").named("f"))
+    pl.DataFrame({"t": [1, 2, 3]}).write_parquet(tmp_path / "a.parquet")
+    for source in (
+        bx.files(tmp_path / "*.parquet"),
+        bx.rate(None, rows=4, t="value"),
+        bx.script([{"t": 1}, bx.PAUSE, {"t": 2}, bx.ABORT, {"t": 3}]),
+    ):
+        assert bx.preview(net, {"i": source})["o"]["t"].to_pylist() == [2, 3]
+    with pytest.raises(bx.BoxcarsError, match="input 'i': rate: it never ends: give it rows."):
+        bx.preview(net, {"i": bx.rate(10, t="value")})

@@ -1,0 +1,247 @@
+"""The statistics of a run: what each box and piece did, how fast, and how long results take.
+
+Totals are in the checkpoint, and go on with the run. Rates and latencies are of the last epochs of
+this process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from boxcars.engine.counts import BoxTotals, Counts, Totals
+from boxcars.engine.layout import Layout
+from boxcars.engine.stats import aligned
+
+FOR_RATES = 10
+"""How many of the last epochs rates are of."""
+FOR_LATENCIES = 256
+"""How many of the last epochs latencies are of."""
+
+
+@dataclass(frozen=True)
+class PieceStats(Counts):
+    """What one piece of a box did, or all of them together, with its rates in tuples a second.
+
+    ``cost`` is in microseconds for each tuple that came in, and ``selectivity`` in tuples out for
+    each tuple in; both are over the whole life of the run, and None while nothing has come.
+    """
+
+    in_rate: float = 0.0
+    out_rate: float = 0.0
+    cost: float | None = None
+    selectivity: float | None = None
+
+
+@dataclass(frozen=True)
+class RunBoxStats(PieceStats):
+    """What an input or box did, and each of its pieces since the run is laid out as it is.
+
+    Boxes that run as one pipeline share its time: it is booked on the last of them, and the others
+    name it in ``fused_into``.
+    """
+
+    type: str = ""
+    fused_into: str = ""
+    pieces: tuple[PieceStats, ...] = ()
+
+
+@dataclass(frozen=True)
+class Latency:
+    """How long the tuples of an output took, in seconds: half, 95 and 99 of 100 took no longer.
+
+    The latency of a tuple goes from the moment at which its epoch was begun, when the rows were
+    taken from the sources, until the epoch was committed with the tuple at its sink. An epoch
+    counts as often as it gave tuples. Not in it: how long rows lay in the source before, and how
+    long tuples waited in earlier epochs for their window to close.
+    """
+
+    p50: float
+    p95: float
+    p99: float
+
+
+@dataclass(frozen=True)
+class OutputStats:
+    """The tuples of an output in all and a second, and their latency if there are any."""
+
+    tuples: int = 0
+    rate: float = 0.0
+    latency: Latency | None = None
+
+
+@dataclass(frozen=True)
+class RunStats:
+    """The statistics of a run, by the names of its inputs and boxes, and of its outputs.
+
+    ``str()`` gives them as a table, and :meth:`to_plain` as data for JSON.
+    """
+
+    boxes: Mapping[str, RunBoxStats] = field(default_factory=dict)
+    outputs: Mapping[str, OutputStats] = field(default_factory=dict)
+
+    @property
+    def in_rate(self) -> float:
+        """Tuples a second that came into all inputs."""
+        return sum(box.in_rate for box in self.boxes.values() if box.type == "input")
+
+    @property
+    def out_rate(self) -> float:
+        """Tuples a second that came out of all outputs."""
+        return sum(output.rate for output in self.outputs.values())
+
+    @property
+    def p95(self) -> float | None:
+        """The 95th percentile of the latency at the slowest output."""
+        known = [output.latency.p95 for output in self.outputs.values() if output.latency]
+        return max(known, default=None)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The statistics as dicts, lists and numbers."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{_box_table(self.boxes)}\n\n{_output_table(self.outputs)}"
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """The totals at a moment."""
+
+    at: float
+    totals: Totals
+
+
+class History:
+    """The last epochs of a run in this process; so many, however long it takes."""
+
+    def __init__(self, totals: Totals, at: float) -> None:
+        self._lock = threading.Lock()
+        self._marks = deque([_Mark(at, totals)], maxlen=FOR_RATES + 1)
+        self._epochs: deque[tuple[float, Mapping[str, int]]] = deque(maxlen=FOR_LATENCIES)
+
+    def note(self, begun: float, ended: float, totals: Totals, rows: Mapping[str, int]) -> None:
+        """An epoch was committed, and gave so many rows to each output."""
+        with self._lock:
+            self._marks.append(_Mark(ended, totals))
+            self._epochs.append((ended - begun, rows))
+
+    def stats(self, layout: Layout, now: float | None = None) -> RunStats:
+        """The statistics up to the last epoch, or up to now if nothing new has come since."""
+        with self._lock:
+            first, last, epochs = self._marks[0], self._marks[-1], list(self._epochs)
+        seconds = (last.at if now is None else now) - first.at
+        fused = {n: s.last for stages in layout.stages.values() for s in stages for n in s.names}
+        net, then, nothing = layout.checked.network, first.totals, BoxTotals()
+        boxes = {}
+        for name in [*net.inputs, *layout.checked.order]:
+            type_ = "input" if name in net.inputs else net.boxes[name].box.type
+            into = "" if fused.get(name, name) == name else fused[name]
+            totals = last.totals.boxes.get(name, nothing)
+            before = then.boxes.get(name, nothing)
+            boxes[name] = _box_stats(totals, before, seconds, type_, into)
+        outputs = {}
+        for name in net.outputs:
+            tuples = last.totals.outputs.get(name, 0)
+            rate = _rate(tuples - then.outputs.get(name, 0), seconds)
+            outputs[name] = OutputStats(tuples, rate, _latency(epochs, name))
+        return RunStats(boxes, outputs)
+
+
+def _box_stats(
+    totals: BoxTotals, before: BoxTotals, seconds: float, type_: str, into: str
+) -> RunBoxStats:
+    old = [*before.pieces, *[Counts()] * len(totals.pieces)]
+    pieces = tuple(
+        PieceStats(**_figures(new, then, seconds))
+        for new, then in zip(totals.pieces, old, strict=False)
+    )
+    whole = _figures(totals.whole, before.whole, seconds)
+    return RunBoxStats(**whole, type=type_, fused_into=into, pieces=pieces)
+
+
+def _figures(counts: Counts, before: Counts, seconds: float) -> dict[str, Any]:
+    """The counts with what follows from them."""
+    entered = counts.tuples_in
+    return asdict(counts) | {
+        "in_rate": _rate(entered - before.tuples_in, seconds),
+        "out_rate": _rate(counts.tuples_out - before.tuples_out, seconds),
+        "cost": 1e6 * counts.seconds / entered if entered else None,
+        "selectivity": counts.tuples_out / entered if entered else None,
+    }
+
+
+def _rate(number: int, seconds: float) -> float:
+    return number / seconds if seconds > 0 else 0.0
+
+
+def _latency(epochs: Sequence[tuple[float, Mapping[str, int]]], output: str) -> Latency | None:
+    """The percentiles of epochs that gave an output something, each as often as it gave tuples."""
+    weighted = sorted((took, rows[output]) for took, rows in epochs if rows.get(output))
+    if not weighted:
+        return None
+    return Latency(*(_percentile(weighted, percent) for percent in (50, 95, 99)))
+
+
+def _percentile(weighted: Sequence[tuple[float, int]], percent: int) -> float:
+    """The least value that so many of a hundred do not exceed.
+
+    >>> _percentile([(0.1, 90), (0.5, 9), (2.0, 1)], 95)
+    0.5
+    """
+    wanted = sum(weight for _, weight in weighted) * percent
+    reached = 0
+    for value, weight in weighted:
+        reached += 100 * weight
+        if reached >= wanted:
+            return value
+    raise AssertionError("percentiles are of at least one value")
+
+
+def _box_table(boxes: Mapping[str, RunBoxStats]) -> str:
+    """A line for each box; late and dead tuples only if there are any."""
+    rare = [kind for kind in ("late", "dead") if any(getattr(b, kind) for b in boxes.values())]
+    head = ["box", "type", "pieces", "in", "in/s", "out", "out/s", "out:in", "µs", "queue"]
+    rows = [[*head, "rows", "state", *rare]]
+    for name, box in boxes.items():
+        cost = f"in {box.fused_into}" if box.fused_into else _short(box.cost)
+        rows.append(
+            [
+                *(name, box.type, str(len(box.pieces))),
+                *(f"{box.tuples_in:,}", f"{box.in_rate:,.0f}"),
+                *(f"{box.tuples_out:,}", f"{box.out_rate:,.0f}"),
+                *(_short(box.selectivity), cost, f"{box.queue:,}"),
+                *(f"{box.state_rows:,}", _bytes(box.state_bytes)),
+                *(f"{getattr(box, kind):,}" for kind in rare),
+            ]
+        )
+    return aligned(rows, 2)
+
+
+def _output_table(outputs: Mapping[str, OutputStats]) -> str:
+    rows = [["output", "tuples", "tuples/s", "latency p50", "p95", "p99"]]
+    for name, output in outputs.items():
+        took = asdict(output.latency).values() if output.latency else [None] * 3
+        times = ["" if seconds is None else f"{seconds:.3f} s" for seconds in took]
+        rows.append([name, f"{output.tuples:,}", f"{output.rate:,.0f}", *times])
+    return aligned(rows, 1)
+
+
+def _short(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}"
+
+
+def _bytes(number: float) -> str:
+    """A size for people.
+
+    >>> _bytes(999), _bytes(20_500), _bytes(3e9)
+    ('999 B', '20.5 kB', '3.0 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} B" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
