@@ -16,6 +16,7 @@ from boxcars.connect.sinks import callback, console
 from boxcars.connect.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
 from boxcars.convert import RecordFormat, converter
 from boxcars.engine.cuts import check_cuts
+from boxcars.engine.run_stats import RunStats
 from boxcars.engine.runner import Preview, preview
 from boxcars.expr import Expr, function
 from boxcars.kernels.kernel import Frontier, State
@@ -65,6 +66,7 @@ __all__ = [
     "Qos",
     "RecordFormat",
     "Run",
+    "RunStats",
     "Schema",
     "Setup",
     "State",

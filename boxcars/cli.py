@@ -17,7 +17,7 @@ import boxcars as bx
 from boxcars.connect.files import target_of, writing
 from boxcars.connect.sources import source_of
 from boxcars.draw import FORMATS, draw
-from boxcars.engine.foreground import INTERRUPTED, report, show_progress, wait_for
+from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
 from boxcars.engine.memory import keep_memory
 from boxcars.engine.shown import deliver, report_dead
 from boxcars.engine.stats import stats_table
@@ -269,6 +269,7 @@ def run(
     master: Annotated[
         str | None, typer.Option(help="The Spark cluster; without it, this machine.")
     ] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Show what each box did.")] = False,
 ) -> None:
     """Run a network on Spark, exactly once; Ctrl-C stops it behind an epoch, a second one at once.
 
@@ -277,6 +278,7 @@ def run(
     net = bx.load(network)
     sources = _pairs(source, "--source", "WHERE")
     sinks = _pairs(sink, "--sink", "WHERE")
+    announce(sinks)
     running = bx.run(
         net,
         {name: source_of(text, follow=follow) for name, text in sources.items()},
@@ -286,12 +288,13 @@ def run(
         epoch_rows=epoch_rows,
         instances=instances,
         master=master,
-        tell=show_progress if sys.stderr.isatty() else None,
     )
-    status = wait_for(running)
+    status = wait_for(running, sinks)
     if status is None:
         raise typer.Exit(INTERRUPTED)
-    report(status, net.outputs, sinks, again=checkpoint is not None)
+    report(running, status, sinks, again=checkpoint is not None)
+    if stats:
+        typer.echo(f"\n{running.stats()}", err=True)
     if status.state != "finished" and not running.endless:
         raise typer.Exit(INTERRUPTED)
 

@@ -1,134 +1,239 @@
-"""A first look at Boxcars: draw a network, look at it, and let it find cloned phones.
+"""A first look at Boxcars: a network finds cloned phones on Spark, is killed, and goes on.
 
-A phone that calls from two places, too far apart for the time between the calls, has been cloned:
-the high mobility query of StreamCloud. Run it with ``bin/demo`` or
-``python examples/first_look.py [CALLS]``.
+Run it with ``bin/demo`` or ``python examples/first_look.py [CALLS]``.
 """
 
+import json
+import os
+import signal
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
 from time import perf_counter
+from typing import Any
 
-import numpy as np
 import polars as pl
-import pyarrow as pa
-from rich.console import Console
+from cloned_phones import EPOCHS, build_network, generate_calls
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
 from rich.table import Table
 
 import boxcars as bx
 from boxcars.draw import draw
-from boxcars.engine.stats import stats_table
 
-CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 500_000
-PHONES, CLONES, DAY = 50_000, 25, 86_400
-
-
-def generate_calls(number: int) -> tuple[pl.DataFrame, set[str]]:
-    """Calls of a day between phones that stay at home, and the phones whose clones call too."""
-    rng = np.random.default_rng(7)
-    phones = pl.Series([f"+34-6{n:08d}" for n in range(PHONES)])
-    homes = rng.uniform(0, 1_000, (PHONES, 2))
-    caller, callee = rng.integers(0, PHONES, number), rng.integers(0, PHONES, number)
-    places = homes[caller].copy()
-    cloned = rng.choice(number, CLONES, replace=False)
-    places[cloned] += rng.uniform(5_000, 9_000, (CLONES, 2))
-    calls = pl.DataFrame(
-        {
-            "caller": phones.gather(caller),
-            "callee": phones.gather(callee),
-            "time": np.sort(rng.integers(0, DAY, number)),
-            "caller_x": places[:, 0],
-            "caller_y": places[:, 1],
-            "callee_x": homes[callee, 0],
-            "callee_y": homes[callee, 1],
-        }
-    )
-    return calls, set(phones.gather(caller[cloned]))
+BEFORE, AFTER = 2, 3
+"""Instances of each subquery, before the kill and after it."""
+SHOWN = 7
+"""The newest alerts that are shown."""
 
 
-def build_network() -> bx.Network:
-    """Each call is a sign of life of two phones; two in a row give a speed."""
-    net = bx.Network("high-mobility")
-    fields = {"caller": "str", "callee": "str", "time": "int"}
-    fields |= dict.fromkeys(("caller_x", "caller_y", "callee_x", "callee_y"), "float")
-    calls = net.input("calls", ts="time", fields=fields)
-    callers = calls.map(time="time", phone="caller", x="caller_x", y="caller_y").named("callers")
-    callees = calls.map(time="time", phone="callee", x="callee_x", y="callee_y").named("callees")
-    pairs = (
-        (callers | callees)
-        .named("both")
-        .aggregate(
-            bx.tuples(2, advance=1),
-            by="phone",
-            seconds="delta(time)",
-            x1="first(x)",
-            y1="first(y)",
-            x2="last(x)",
-            y2="last(y)",
+@dataclass
+class Watch:
+    """What is known of a run: the last line that its process has printed, and the alerts."""
+
+    calls: int
+    folder: Path
+    instances: int
+    line: dict[str, Any] = field(default_factory=dict)
+    alerts: pl.DataFrame = field(default_factory=pl.DataFrame)
+    ending: str = ""
+    begun: float = field(default_factory=perf_counter)
+    """When its process was started."""
+    first: float = 0.0
+    """The seconds until it had committed an epoch."""
+    spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
+
+    @property
+    def epoch(self) -> int:
+        """The last epoch that was committed."""
+        return int(self.line.get("epoch", 0))
+
+    def hear(self, text: str) -> None:
+        """Take in a line, and read what came out of new epochs."""
+        before, self.line = self.epoch, json.loads(text)
+        if not self.first and self.line["stats"]["boxes"]["calls"]["in_rate"]:
+            self.first = perf_counter() - self.begun
+        if self.epoch != before and list((self.folder / "frauds").glob("part-*.parquet")):
+            self.alerts = pl.read_parquet(self.folder / "frauds/part-*.parquet")
+
+    def headline(self) -> str:
+        """How the run stands, in one line."""
+        if not self.first:
+            return f"Spark is starting, with {self.instances} instances of each subquery ..."
+        output = self.line["stats"]["outputs"]["frauds"]
+        rate = self.line["stats"]["boxes"]["calls"]["in_rate"]
+        latency = output["latency"]
+        took = f", latency p95 {latency['p95']:.2f} s" if latency else ""
+        return (
+            f"epoch {self.epoch}: {self.line['read']:,} of {self.calls:,} calls, "
+            f"{rate:,.0f}/s, {self.alerts.height} alerts{took}{self.ending}"
         )
-    )
-    speed = pairs.named("pairs").map(
-        time="time", phone="phone", kmh="round(3600 * distance(x1, y1, x2, y2) / seconds)"
-    )
-    net.output("frauds", speed.named("speed").filter("kmh > 1000").named("fast"))
-    return net
+
+    def view(self) -> RenderableType:
+        """The headline, a bar, and what the boxes and the alerts are."""
+        if not self.first:
+            self.spinner.update(text=self.headline())
+            return self.spinner
+        bar, tables = Table.grid(), Table.grid(padding=(0, 2))
+        bar.add_row(ProgressBar(self.calls, self.line["read"], width=72))
+        tables.add_row(self._boxes(), self._alerts())
+        return Group(self.headline(), bar, tables)
+
+    def _boxes(self) -> Table:
+        table = Table("box", title="What each box does", title_justify="left")
+        for name in ("tuples/s", "µs each", "kept"):
+            table.add_column(name, justify="right")
+        for name, box in self.line["stats"]["boxes"].items():
+            cost = "" if box["fused_into"] or box["cost"] is None else f"{box['cost']:.2f}"
+            table.add_row(name, f"{box['in_rate']:,.0f}", cost, f"{box['state_rows']:,}")
+        return table
+
+    def _alerts(self) -> Table:
+        table = Table("at", "phone", title="The newest alerts", title_justify="left")
+        table.add_column("km/h", justify="right")
+        for row in self.alerts.reverse().head(SHOWN).iter_rows(named=True):
+            minutes = row["time"] // 60
+            at = f"{minutes // 60:02d}:{minutes % 60:02d}"
+            table.add_row(at, row["phone"], f"{row['kmh']:,.0f}")
+        return table
 
 
-def main() -> None:
-    """Draw, run, show."""
-    console = Console()
+@contextmanager
+def started(watch: Watch) -> Iterator[subprocess.Popen[str]]:
+    """A process that runs the network, in a session of its own so that all of it can be killed."""
+    program = Path(__file__).with_name("cloned_phones.py")
+    log = watch.folder / "log.txt"
+    with log.open("w", encoding="utf-8") as errors:
+        process = subprocess.Popen(
+            [sys.executable, str(program), str(watch.folder), str(watch.instances)],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+    if watch.line.get("state") != "finished" and not watch.ending:
+        sys.exit(f"the run failed:\n{log.read_text(encoding='utf-8')[-2000:]}")
+
+
+def show_run(watch: Watch, console: Console, kill: bool) -> None:
+    """Show a run as it goes: a live table, or now and then a line where there is no terminal."""
+    live = Live(console=console, get_renderable=watch.view, refresh_per_second=5)
+    lines = nullcontext() if console.is_terminal else telling(watch)
+    with started(watch) as process, live if console.is_terminal else lines:
+        assert process.stdout is not None
+        for text in process.stdout:
+            watch.hear(text)
+            if kill and watch.line["state"] == "running" and watch.line["read"] * 2 >= watch.calls:
+                os.killpg(process.pid, signal.SIGKILL)
+                watch.ending = " - killed"
+                break
+
+
+@contextmanager
+def telling(watch: Watch) -> Iterator[None]:
+    """Print how a run stands when it has changed, once a second at most, and in the end."""
+    over, said = Event(), ""
+
+    def tell() -> None:
+        nonlocal said
+        if (line := watch.headline()) != said:
+            print(line, flush=True)
+            said = line
+
+    def keep_telling() -> None:
+        tell()
+        while not over.wait(1):
+            tell()
+
+    thread = Thread(target=keep_telling)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        tell()
+
+
+def main(number: int) -> int:
+    """Draw, preview, run, kill, go on, compare."""
+    console = Console(highlight=False)
     net = build_network()
-    console.print("[bold]The network[/bold]: boxes and arrows, checked before anything runs\n")
+    console.print("[bold]A network[/bold]: boxes and arrows, checked before anything runs\n")
     print(draw(net, "text", width=console.width))
-    calls, cloned = generate_calls(CALLS)
-    with console.status(f"running {CALLS:,} calls in this process ..."):
+    calls, cloned = generate_calls(number)
+    with tempfile.TemporaryDirectory(prefix="boxcars-demo-") as name:
+        folder = Path(name)
+        calls.write_parquet(folder / "calls.parquet", row_group_size=max(number // EPOCHS, 1))
         bx.preview(net, {"calls": calls[:1000]})
         start = perf_counter()
-        result = bx.preview(net, {"calls": calls}, trains=5)
-        seconds = perf_counter() - start
-    frauds = result["frauds"]
-    show_alerts(frauds, console)
-    found = set(frauds["phone"].to_pylist())
-    console.print("\n[bold]What each box did[/bold]\n")
-    print(stats_table(result.stats.values()))
-    console.print(
-        f"\n{len(found & cloned)} of {len(cloned)} cloned phones found, "
-        f"{len(found - cloned)} false alarms.\n{CALLS:,} calls in {seconds:.2f} s: "
-        f"[bold]{CALLS / seconds:,.0f} calls a second[/bold], in this process.\n"
-    )
-    run_on_spark(net, calls, frauds, console)
-    console.print("Next: docs/tutorial/first-network.md")
-
-
-def show_alerts(frauds: pa.Table, console: Console) -> None:
-    """A table of the first few."""
-    table = Table(title=f"The first of {frauds.num_rows} alerts", title_justify="left")
-    for column in frauds.column_names:
-        table.add_column(column, justify="left" if column == "phone" else "right")
-    for row in frauds.slice(0, 8).to_pylist():
-        table.add_row(*(f"{v:,.0f}" if isinstance(v, float) else str(v) for v in row.values()))
-    console.print(table)
-
-
-def run_on_spark(net: bx.Network, calls: pl.DataFrame, frauds: pa.Table, console: Console) -> None:
-    """The same network on Spark, in epochs, with a checkpoint; it must find the same."""
-    console.print("[bold]The same on Spark[/bold], epoch by epoch, exactly once\n")
-
-    def tell(status: bx.Status) -> None:
-        alerts = status.out.get("frauds", 0)
-        read = status.read["calls"]
-        console.print(f"  epoch {status.epoch}: {read:,} calls, {alerts} new alerts in all")
-
-    with tempfile.TemporaryDirectory(prefix="boxcars-demo-") as folder:
-        sinks = {"frauds": f"{folder}/frauds"}
-        rows = max(CALLS // 5, 1)
-        run = bx.run(
-            net, {"calls": calls}, sinks, checkpoint=f"{folder}/run", epoch_rows=rows, tell=tell
+        expected = pl.DataFrame(bx.preview(net, {"calls": calls}, trains=5)["frauds"])
+        console.print(
+            f"[bold]In this process[/bold]: {number:,} calls in {perf_counter() - start:.1f} s "
+            f"give {expected.height} alerts. We shall see whether Spark finds the same.\n"
         )
-        run.wait()
-        same = pl.read_parquet(f"{folder}/frauds/*.parquet").equals(pl.from_arrow(frauds))
-    console.print(f"\nThe results are {'the same' if same else 'NOT THE SAME'}, tuple by tuple.")
+        console.print("[bold]On Spark[/bold], epoch by epoch, until somebody kills it\n")
+        first = Watch(number, folder, BEFORE)
+        show_run(first, console, kill=True)
+        second = first
+        if first.ending:
+            console.print(
+                f"\n[bold]kill -9[/bold] to all its processes, behind epoch {first.epoch}. "
+                f"It goes on, with {AFTER} instances instead of {BEFORE}\n"
+            )
+            second = Watch(number, folder, AFTER, alerts=first.alerts)
+            show_run(second, console, kill=False)
+        return summarize(console, first, second, expected, cloned)
+
+
+def summarize(
+    console: Console, first: Watch, second: Watch, expected: pl.DataFrame, cloned: set[str]
+) -> int:
+    """Say what was seen; 1 if it was not what it should be."""
+    found, same = set(second.alerts["phone"]), second.alerts.equals(expected)
+    stats = second.line["stats"]
+    latency = stats["outputs"]["frauds"]["latency"]
+    rate = stats["boxes"]["calls"]["in_rate"]
+    lines: list[str] = []
+    lines.append(
+        f"[bold]{len(found & cloned)} of {len(cloned)} cloned phones found[/bold] in "
+        f"{second.calls:,} calls, and {len(found - cloned)} false alarms."
+    )
+    lines.append(
+        f"[bold]{rate:,.0f} calls a second[/bold] over the last epochs on Spark; half of the "
+        f"alerts were out {latency['p50']:.2f} s after their calls were read."
+    )
+    if first.ending:
+        lines.append(
+            f"[bold]Killed[/bold] after epoch {first.epoch}, gone on with {AFTER} instances "
+            f"instead of {BEFORE}. The next epoch was there {second.first:.0f} s later, with the "
+            "start of Spark."
+        )
+    lines.append(
+        f"The {second.alerts.height} alerts are [bold]the same, tuple by tuple,[/bold] as in one "
+        "process: nothing lost, nothing twice."
+        if same
+        else "[bold red]The alerts are NOT those of one process.[/bold red]"
+    )
+    lines.append("\nNext: docs/tutorial/first-network.md, ten minutes from nothing to alerts.")
+    console.print()
+    console.print(Panel("\n".join(lines), title="What you have seen", title_align="left"))
+    return 0 if same else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000))

@@ -13,7 +13,7 @@ from boxcars.model.problem import BoxcarsError
 
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 _QUICK = "-XX:TieredStopAtLevel=1"
-"""Java starts in half the time if it compiles once; the work is not done there, but in Python."""
+"""Java compiles once: it starts with half the work, and the work of a run is done in Python."""
 _SETTINGS = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING} {_QUICK}",
     "spark.ui.enabled": "false",

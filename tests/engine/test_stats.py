@@ -8,11 +8,22 @@ from typing import Any
 import polars as pl
 import pytest
 from pyspark.sql import SparkSession
+from typer.testing import CliRunner
 
 import boxcars as bx
+from boxcars.cli import app
 from boxcars.engine.counts import BoxTotals, Counts, Totals, side_by_side
+from boxcars.engine.foreground import progress_line
 from boxcars.engine.layout import Shape, lay_out
-from boxcars.engine.run_stats import FOR_LATENCIES, FOR_RATES, History, Latency, PieceStats
+from boxcars.engine.run_stats import (
+    FOR_LATENCIES,
+    FOR_RATES,
+    History,
+    Latency,
+    OutputStats,
+    PieceStats,
+    RunBoxStats,
+)
 from tests.engine.test_run import calls, network
 
 COUNTED = ("tuples_in", "tuples_out", "late", "dead")
@@ -209,6 +220,41 @@ class TestHistory:
         assert stats.in_rate == stats.out_rate == 0
         assert stats.boxes["counts"].cost is None
         assert "counts" in str(stats)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_command_line_shows_them_if_asked(tmp_path: Path) -> None:
+    bx.save(network(), tmp_path / "net.yaml")
+    calls(100).write_parquet(tmp_path / "calls.parquet")
+    where = ["--source", f"calls={tmp_path}/calls.parquet"]
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "net.yaml"), *where, "--stats"])
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.stderr.splitlines() if line] == [
+        *("box", "calls", "cut", "counts", "pairs"),
+        *("output", "counts", "pairs", "late"),
+    ]
+
+
+def test_the_progress_line() -> None:
+    status = bx.Status("running", 3, {"calls": 3000}, {"o": 4}, 2.0)
+    latency = Latency(0.1, 0.25, 0.5)
+    boxes = {"calls": RunBoxStats(in_rate=1500.4, type="input"), "box": RunBoxStats(in_rate=9.0)}
+    stats = bx.RunStats(boxes, {"o": OutputStats(4, 2.0, latency), "p": OutputStats()})
+    assert progress_line(status, stats) == (
+        "epoch 3: 3,000 tuples in (1,500/s), 4 out (2/s), latency p95 0.25 s, 2.0 s"
+    )
+
+
+def test_the_table() -> None:
+    box = RunBoxStats(20, 10, late=3, state_rows=7, state_bytes=2500, type="filter", in_rate=5.0)
+    stats = bx.RunStats({"cut": box}, {"o": OutputStats(10, 2.5, Latency(0.1, 0.2, 0.3))})
+    assert str(stats).splitlines() == [
+        "box  type    pieces  in  in/s  out  out/s  out:in  µs  queue  rows   state  late",
+        "cut  filter       0  20     5   10      0                  0     7  2.5 kB     3",
+        "",
+        "output  tuples  tuples/s  latency p50      p95      p99",
+        "o           10         2      0.100 s  0.200 s  0.300 s",
+    ]
 
 
 def test_sums() -> None:
