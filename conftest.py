@@ -1,4 +1,4 @@
-"""The code blocks of README and docs are tests.
+"""The code blocks of README and docs are tests, and tests that take long run if they are asked for.
 
 ``python`` blocks run; a ``yaml`` or ``xml`` block behind ``<!-- file: NAME -->`` becomes that file;
 in a ``console`` block each ``$ command`` runs and must print what stands below it. All blocks of a
@@ -15,6 +15,7 @@ from doctest import ELLIPSIS
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sybil import Document, Example, Region, Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
@@ -75,3 +76,28 @@ pytest_collect_file = Sybil(
     setup=_enter,
     teardown=_leave,
 ).pytest()
+
+_LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--long``: many crashes and a soak."""
+    parser.addoption("--long", action="store_true", help="run the tests marked long, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the long tests unless they are asked for."""
+    if config.getoption("--long"):
+        return
+    long = [item for item in items if item.get_closest_marker("long") is not None]
+    items[:] = [item for item in items if item.get_closest_marker("long") is None]
+    config.hook.pytest_deselected(items=long)
+    config.stash[_LEFT_OUT] = len(long)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say what was left out, and how to run it."""
+    if number := config.stash.get(_LEFT_OUT, 0):
+        terminalreporter.write_line(f"long tests left out: {number}; bin/test --long runs them")

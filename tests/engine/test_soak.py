@@ -1,0 +1,134 @@
+"""A run that goes on and on keeps its memory and its checkpoint as they are.
+
+Windows by time, windows of tuples by keys that come and go, and a join, for 20 minutes or as many
+seconds as ``BOXCARS_SOAK`` says. What is sampled in the last quarter must not exceed what was
+sampled in the second one.
+"""
+
+import os
+import statistics
+import subprocess
+import time
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import boxcars as bx
+
+SECONDS = float(os.environ.get("BOXCARS_SOAK", "1200"))
+RATE = 2000
+SAMPLES = 240
+MARGIN = 1.15
+"""By how much the last quarter may exceed the second."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a run takes: memory in MiB, and what is in its checkpoint."""
+
+    driver: float
+    jvm: float
+    workers: float
+    files: float
+    kilobytes: float
+
+
+SLACK = Sample(driver=30, jvm=60, workers=60, files=20, kilobytes=200)
+"""What is noise, however little there is."""
+
+
+def network() -> bx.Network:
+    net = bx.Network("soak")
+    calls = net.input("calls", ts="time", fields={"time": "int", "phone": "str", "price": "float"})
+    visits = net.input("visits", ts="time", fields={"time": "int", "phone": "str"})
+    counts = calls.aggregate(bx.time(60, 10), by="phone", n="count()", mean="avg(price)")
+    net.output("counts", counts.named("counts"))
+    pairs = calls.aggregate(bx.tuples(3, 1, timeout=60), by="phone", last="last(price)")
+    net.output("pairs", pairs.named("pairs"))
+    joined = calls.join(visits, on="left.phone = right.phone", window=bx.time(5)).named("joined")
+    net.output("joined", joined)
+    return net
+
+
+def sources() -> dict[str, object]:
+    """Ten seconds of the stream in one of ours; every half a minute of it has its own phones."""
+    time, rows = f"value // {RATE // 10}", RATE * 3
+    phone = f"concat('p', cast(value // {rows} * 500 + value * 7919 % 1000 as varchar))"
+    return {
+        "calls": bx.rate(RATE, time=time, phone=phone, price="value % 97 * 0.1"),
+        "visits": bx.rate(RATE, time=time, phone=phone),
+    }
+
+
+def sample(checkpoint: Path) -> Sample:
+    """How things stand now."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,rss=,comm="], capture_output=True, text=True, check=True
+    )
+    rows = [line.split(None, 3) for line in listed.stdout.splitlines()]
+    sizes = {int(pid): int(rss) / 1024 for pid, _, rss, _ in rows}
+    parents = {int(pid): int(parent) for pid, parent, _, _ in rows}
+    jvms = [int(pid) for pid, _, _, name in rows if "java" in name and _under(int(pid), parents)]
+    below = [
+        pid for pid in parents if any(pid != jvm and _under(pid, parents, jvm) for jvm in jvms)
+    ]
+    found = [size for path in checkpoint.rglob("*") if (size := _size(path)) is not None]
+    return Sample(
+        sizes[os.getpid()],
+        sum(sizes[pid] for pid in jvms),
+        sum(sizes[pid] for pid in below),
+        len(found),
+        sum(found) / 1024,
+    )
+
+
+def _size(path: Path) -> int | None:
+    """The size of a file, unless it is gone by now."""
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except FileNotFoundError:
+        return None
+
+
+def _under(pid: int, parents: dict[int, int], root: int | None = None) -> bool:
+    """Whether a process descends from another one, or from this."""
+    while pid in parents:
+        if pid == (root or os.getpid()):
+            return True
+        pid = parents[pid]
+    return False
+
+
+def typical(samples: list[Sample]) -> Sample:
+    """The medians."""
+    return Sample(
+        *(statistics.median(column) for column in zip(*map(astuple, samples), strict=True))
+    )
+
+
+@pytest.mark.long
+def test_memory_and_checkpoint_do_not_grow(spark: SparkSession, tmp_path: Path) -> None:
+    net, check = network(), tmp_path / "check"
+    sinks = {name: tmp_path / name for name in net.outputs}
+    running = bx.run(net, sources(), sinks, checkpoint=check, spark=spark)
+    samples = []
+    for _ in range(SAMPLES):
+        time.sleep(SECONDS / SAMPLES)
+        assert running.status().state in ("running", "waiting")
+        samples.append(sample(check))
+    status = running.stop()
+    assert min(status.out.values()) > 0
+    second, last = (
+        typical(samples[start : start + SAMPLES // 4]) for start in (SAMPLES // 4, SAMPLES * 3 // 4)
+    )
+    print(f"{status.epoch} epochs, {status.read}\n{second}\n{last}")
+    grown = [
+        field.name
+        for field, before, now, slack in zip(
+            fields(Sample), astuple(second), astuple(last), astuple(SLACK), strict=True
+        )
+        if now > before * MARGIN + slack
+    ]
+    assert not grown, (second, last)
