@@ -73,7 +73,7 @@ def same(got: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
 
 
 @given(rows, st.integers(1, 20), st.integers(1, 25), groups, st.booleans(), st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_time_windows(
     data: list[dict[str, Any]], size: int, advance: int, by: list[str], flush: bool, trains: int
 ) -> None:
@@ -93,7 +93,7 @@ def test_time_windows(
     st.none() | st.integers(0, 9),
     st.integers(1, 9),
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_tuple_windows(
     data: list[dict[str, Any]],
     size: int,
@@ -111,7 +111,7 @@ def test_tuple_windows(
 
 
 @given(rows, st.integers(1, 12), st.integers(1, 15), groups, st.booleans(), st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_value_windows(
     data: list[dict[str, Any]], size: int, advance: int, by: list[str], flush: bool, trains: int
 ) -> None:
@@ -135,7 +135,7 @@ def test_runs(data: list[dict[str, Any]], by: list[str], flush: bool, trains: in
 
 
 @given(rows, st.integers(1, 20), groups, st.booleans(), st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_windows_with_advance_0(
     data: list[dict[str, Any]], size: int, by: list[str], by_value: bool, trains: int
 ) -> None:
@@ -150,7 +150,7 @@ def test_windows_with_advance_0(
 
 
 @given(rows, st.integers(1, 12), st.integers(1, 15), st.integers(0, 9), groups, st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_obsolete_time_windows_are_dropped(
     data: list[dict[str, Any]], size: int, advance: int, timeout: int, by: list[str], trains: int
 ) -> None:
@@ -162,7 +162,7 @@ def test_obsolete_time_windows_are_dropped(
 
 
 @given(rows, st.integers(1, 6), st.integers(1, 8), st.integers(0, 9), groups, st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_obsolete_tuple_windows_are_dropped(
     data: list[dict[str, Any]], size: int, advance: int, timeout: int, by: list[str], trains: int
 ) -> None:
@@ -174,7 +174,7 @@ def test_obsolete_tuple_windows_are_dropped(
 
 
 @given(rows, st.randoms(use_true_random=False), st.integers(1, 6), st.booleans(), st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_slack_puts_the_input_into_order_first(
     data: list[dict[str, Any]], random: Any, slack: int, in_time: bool, trains: int
 ) -> None:

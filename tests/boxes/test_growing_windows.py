@@ -42,7 +42,7 @@ def check(kind: Kind, by: list[str], data: list[dict[str, Any]], trains: int) ->
     assert got["o"].equals(run(window, by, data, 1)["o"]), "bit by bit the same for any cut"
 
 
-few = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @given(rows, emits, groups, st.booleans(), st.integers(1, 9))

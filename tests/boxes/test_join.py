@@ -160,14 +160,14 @@ class Case:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_runner_and_oracle_agree_for_any_cut(data: st.DataObject) -> None:
     case = Case(data.draw)
     assert case.preview(data.draw(st.integers(1, 9))) == case.expected
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_steps_and_oracle_agree_for_any_pace(data: st.DataObject) -> None:
     """The sides go at their own pace, with any frontier that their tuples allow."""
     case = Case(data.draw, keyed=data.draw(st.booleans()))

@@ -82,7 +82,7 @@ calls_rows: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
 
 
 @given(calls_rows, st.integers(1, 6), st.integers(1, 9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_time_passes_between_tuples(rows: list[Row], patience: int, trains: int) -> None:
     net = network(lambda calls: calls.custom(Silence, by="caller", patience=patience).named("s"))
     frame = pl.DataFrame(rows, schema=TYPES)

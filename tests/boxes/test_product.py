@@ -15,7 +15,7 @@ FIELDS = {"ts": "int", "Caller": "str", "Callee": "str"}
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_runner_and_oracle_agree_for_any_cut(data: st.DataObject) -> None:
     case = Case(data.draw, keyed=False)
     assert case.preview(data.draw(st.integers(1, 9))) == case.expected

@@ -80,7 +80,7 @@ def check_shape(format_: Format, decoded: Decoded) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(drawn=trains())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_what_is_encoded_comes_back(name: str, drawn: tuple[dict[str, Type], pl.DataFrame]) -> None:
     fields, train = drawn
     format_ = make_format(name, fields, options(name, fields))
@@ -122,7 +122,7 @@ JOIN = {"csv": b"\n", "jsonl": b"\r\n", "xml": b"<!-- , -->", "binary": b""}
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_each_record_comes_out_once(name: str, data: st.DataObject) -> None:
     good = st.tuples(st.text("abc", min_size=1, max_size=9), st.integers(0, 2**63 - 1))
     bad = st.sampled_from(CORRUPT[name])
@@ -154,7 +154,7 @@ def _value(name: str, records: list[tuple[str, int] | bytes] | None) -> bytes | 
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(values=st.lists(st.none() | st.binary(max_size=40), max_size=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_bytes_stop_a_stream(name: str, values: list[bytes | None]) -> None:
     format_ = make_format(name, CALL, BINARY if name == "binary" else {})
     decoded = format_.decode(pl.Series(values, dtype=pl.Binary))
@@ -214,7 +214,7 @@ class SlowJsonl(Jsonl):
 
 
 @given(lines=st.lists(LINES, max_size=6))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_jsonl_reads_the_same_fast_and_slowly(lines: list[str]) -> None:
     series = pl.Series([line.encode() for line in lines], dtype=pl.Binary)
     fast, slow = Jsonl(ALL).decode(series), SlowJsonl(ALL).decode(series)

@@ -93,7 +93,7 @@ shapes = st.builds(
 
 @given(st.data())
 @settings(
-    max_examples=150,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

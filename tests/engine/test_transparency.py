@@ -39,7 +39,7 @@ def rows(draw: Any, net: Network) -> dict[str, list[dict[str, Any]]]:
 
 
 @given(st.data())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_runner_and_oracle_agree_for_any_cut(data: st.DataObject) -> None:
     net = data.draw(networks(boxes=6, only=("filter", "map", "union", "drop")))
     inputs = data.draw(rows(net))
@@ -58,7 +58,7 @@ STATEFUL = ("aggregate", "join", "product", "bsort", "wsort", "waitfor", "resamp
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_stateful_boxes_agree_with_the_oracle_for_any_cut(data: st.DataObject) -> None:
     kinds = ("filter", "map", "union", *STATEFUL, "aggregate", "aggregate")
     net = data.draw(networks(boxes=5, only=kinds, runnable=True))
@@ -77,7 +77,7 @@ def as_columns(net: Network, name: str, inputs: dict[str, list[dict[str, Any]]])
 
 
 @given(st.data())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_cut_of_any_network_gives_the_same(data: st.DataObject) -> None:
     """Every box that runs, in random networks: bit by bit the same, late and dead included."""
     net = data.draw(networks(boxes=7, runnable=True))

@@ -146,7 +146,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 @given(node=st.one_of(ints, floats, bools), rows=rows)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_polars_agrees_with_python(node, rows):
     frame = pl.DataFrame(rows, schema=SCHEMA.dtypes, orient="row")
     expr = Expr.of(node.text)

@@ -70,7 +70,7 @@ def slowly(left: Side, right: Side) -> list[tuple[int, int]]:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_matches_are_those_of_the_definition(data: st.DataObject) -> None:
     sides = []
     for _ in range(2):

@@ -185,7 +185,7 @@ windows = st.one_of(
 
 
 @given(windows, data, st.sampled_from([[], ["k"]]), st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_window_for_any_cut(
     window: bx.Window, rows: list[dict[str, Any]], by: list[str], trains: int
 ) -> None:

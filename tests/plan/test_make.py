@@ -62,7 +62,7 @@ def check_plan(checked: Checked, plan: Plan) -> None:
     assert leaving <= {arc for s in plan.subqueries for arc in s.outputs}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(net=networks(boxes=9, only=KINDS, runnable=True), grouped=st.booleans())
 def test_plans_of_random_networks(net: bx.Network, grouped: bool) -> None:
     checked = net.check()

@@ -123,7 +123,7 @@ def check_split(box: Stateful, schemas: tuple[Schema, ...], trains: Trains, kind
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(stream=streams(LEFT))
 def test_an_aggregate_by_key(window: bx.Window, stream: list[pl.DataFrame]) -> None:
     trains: Trains = [(train,) for train in stream]
@@ -131,7 +131,7 @@ def test_an_aggregate_by_key(window: bx.Window, stream: list[pl.DataFrame]) -> N
         check_split(Aggregate.build(window, by, FUNCTIONS), (LEFT,), trains, "key")
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(left=streams(LEFT), right=streams(RIGHT), size=st.integers(1, 6))
 def test_boxes_over_two_streams(
     left: list[pl.DataFrame], right: list[pl.DataFrame], size: int
@@ -148,7 +148,7 @@ def test_boxes_over_two_streams(
     check_split(Product(Expr.of("left.t < 99"), bx.time(size)), both, trains, "pairs")
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(stream=streams(LEFT))
 def test_a_custom_box_by_key(stream: list[pl.DataFrame]) -> None:
     check_split(Custom.build(Count, by="k"), (LEFT,), [(train,) for train in stream], "key")
