@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from boxcars.engine.stages import Stage, find_stages
 from boxcars.kernels.kernel import Stateful
@@ -127,23 +128,41 @@ class Layout:
             return
         subquery = self.plan[reader.name]
         routing = subquery.inputs[reader.feed].routing
+        places = locate(subquery, routing, train)
         for piece in pieces:
-            yield piece, train.filter(owned(subquery, piece.instance, routing, train))
+            yield piece, train.filter(places.owned_by(piece.instance))
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where rows belong: the bucket of each and, for each instance, the buckets that it owns."""
+
+    buckets: NDArray[np.int64]
+    owns: tuple[NDArray[np.int64], ...]
+
+    def owned_by(self, instance: int) -> pl.Series:
+        """Which rows belong to an instance; those of pairs belong to several."""
+        return pl.Series(np.isin(self.buckets, self.owns[instance]))
+
+
+def locate(subquery: Subquery, routing: Routing, rows: pl.DataFrame) -> Places:
+    """Find the buckets of rows by their keys, once for all instances."""
+    buckets, instances = subquery.buckets, subquery.instances
+    if routing.kind != "pairs":
+        registry = Registry.balanced(buckets, instances)
+        owns = tuple(registry.owned_by(instance) for instance in range(instances))
+        return Places(bucket_numbers(rows, routing, buckets), owns)
+    grid = Grid.of(buckets)
+    cells = [Registry.tiled(grid, instances).owned_by(instance) for instance in range(instances)]
+    owns = tuple(own % grid.columns if routing.side else own // grid.columns for own in cells)
+    return Places(bucket_numbers(rows, routing, grid.columns if routing.side else grid.rows), owns)
 
 
 def owned(subquery: Subquery, instance: int, routing: Routing, rows: pl.DataFrame) -> pl.Series:
     """Which rows belong to an instance, by their keys."""
-    buckets, instances = subquery.buckets, subquery.instances
-    if instances == 1:
+    if subquery.instances == 1:
         return pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True)
-    if routing.kind != "pairs":
-        numbers = bucket_numbers(rows, routing, buckets)
-        return pl.Series(Registry.balanced(buckets, instances).owners[numbers] == instance)
-    grid = Grid.of(buckets)
-    cells = Registry.tiled(grid, instances).owned_by(instance)
-    own = cells % grid.columns if routing.side else cells // grid.columns
-    numbers = bucket_numbers(rows, routing, grid.columns if routing.side else grid.rows)
-    return pl.Series(np.isin(numbers, own))
+    return locate(subquery, routing, rows).owned_by(instance)
 
 
 def owned_first(

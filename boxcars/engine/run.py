@@ -186,7 +186,7 @@ def run(
 
     Each subquery runs in ``instances`` places, as many as Spark has cores if not given, and its
     keys are shared out in ``buckets``; both may change from one run to the next, and the output
-    does not depend on them. ``strategy`` says which boxes run together (:doc:`plan`). ``tell``
+    does not depend on them. ``strategy`` says which boxes run together. ``tell``
     hears of each epoch.
     """
     if epoch_rows < 1:
