@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 import boxcars as bx
+from boxcars.apps.command import apps_command
 from boxcars.connect.files import target_of, writing
 from boxcars.connect.sources import source_of
 from boxcars.draw import FORMATS, draw
@@ -309,6 +310,9 @@ def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict
             raise Wrong(f"{option} names '{name}' twice.")
         pairs[name] = value
     return pairs
+
+
+app.command("apps")(apps_command)
 
 
 @app.command()

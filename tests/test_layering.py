@@ -22,11 +22,12 @@ ALLOWED = {
     "connect": {"model", "expr", "sql", "convert", "connect"},
     "draw": {"model", "draw"},
     "plan": {"model", "kernels", "draw", "plan"},
-    "lang": EVERYBODY - {"engine", "cli", "reference", "boxes"},
-    "engine": EVERYBODY - {"lang", "draw", "cli", "reference", "boxes"},
+    "lang": EVERYBODY - {"engine", "cli", "reference", "boxes", "apps"},
+    "engine": EVERYBODY - {"lang", "draw", "cli", "reference", "boxes", "apps"},
+    "apps": EVERYBODY - {"cli", "reference", "pages"},
     "pages": EVERYBODY - {"cli", "reference"},
     "reference": EVERYBODY - {"engine", "cli"},
-    "__init__": EVERYBODY - {"cli", "reference", "pages"},
+    "__init__": EVERYBODY - {"cli", "reference", "pages", "apps"},
     "cli": EVERYBODY,
 }
 

@@ -18,6 +18,9 @@ from boxcars.model.problem import BoxcarsError, Wrong
 _SETTLED = 2_000_000_000
 """Nanoseconds after which the time of a folder tells that nothing has come since."""
 
+COMPLETE = "_SUCCESS"
+"""A file of that name says that no more files come into its folder, as Spark and Hadoop write it."""
+
 _SPARE = 1000
 """Names of files that are gone are remembered up to that many, and as many as there are."""
 
@@ -112,7 +115,7 @@ class FollowedFiles(Reader):
             raise Wrong(f"{where}: only a folder or a pattern can be followed, not a file.")
         if not has_magic(where) and not Path(where).is_dir():
             raise Wrong(f"{where}: there is no such folder to follow.")
-        self._find = _finder(where)
+        self._find, self._mark = _finder(where), Path(where) / COMPLETE
         self._log, self._heights = log, Heights(entity)
         self._seen = {name for _, name in log.entries}
         self._waiting = deque((number, Path(name)) for number, name in log.entries)
@@ -122,9 +125,14 @@ class FollowedFiles(Reader):
         while self._waiting and self._waiting[0][0] < place.file:
             self._waiting.popleft()
         portion = take_files(self._there(place), place, rows, self._heights)
-        if portion.place.position - place.position < rows and self._look(place):
+        if portion.place.position - place.position == rows:
+            return portion
+        complete = self._mark.exists()  # before the look: what comes after it is not looked for
+        if self._look(place):
             portion = take_files(self._there(place), place, rows, self._heights)
-        return portion
+        at = portion.place
+        ended = complete and all(number < at.file for number, _ in self._there(at))
+        return Portion(portion.splits, Place(at.position, at.file, at.row, ended))
 
     def _there(self, place: Place) -> Iterable[tuple[int, Path]]:
         """What waits, without files that were removed before anything of them was read."""

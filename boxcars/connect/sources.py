@@ -62,8 +62,9 @@ class Stream:
 def files(where: str | Path, *, follow: bool = False) -> Files:
     """Read files, or write them: ``files("cdr/*.parquet")``, ``files("out/")``.
 
-    With ``follow`` a folder or pattern is read on as files appear in it, until the run is stopped.
-    A file must appear whole, by a rename; names that start with ``.`` or ``_`` are ignored.
+    With ``follow`` a folder or pattern is read on as files appear in it, until the run is stopped
+    or a file ``_SUCCESS`` in the folder says that it is complete. A file must appear whole, by a
+    rename; names that start with ``.`` or ``_`` are ignored.
     """
     return Files(str(where), follow)
 

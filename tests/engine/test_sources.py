@@ -176,6 +176,16 @@ class TestFollow:
         assert runs.times() == list(range(29))
         assert [row["n"] for row in runs.out("counts")] == [10, 10]
 
+    def test_a_folder_that_says_it_is_complete(self, runs: Runs, tmp_path: Path) -> None:
+        folder = tmp_path / "in"
+        put(folder / "a.parquet", 0, 10)
+        with runs.live(bx.files(folder, follow=True), epoch_rows=7) as running:
+            until(lambda: running.status().read == {"rows": 10})
+            put(folder / "b.parquet", 10, 20)
+            (folder / "_SUCCESS").touch()
+            assert running.wait(30).state == "finished"
+        assert runs.times() == list(range(20))
+
     def test_the_cost_follows_what_is_new(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -1,0 +1,30 @@
+"""The papers' applications, with data to run them on.
+
+>>> from boxcars.apps import apps
+>>> apps()["high-mobility"].family
+'telephony fraud'
+"""
+
+from functools import cache
+from importlib import import_module
+
+from boxcars.apps.app import App, Feed, Verdict, judge
+from boxcars.model.problem import Wrong, nearest
+
+__all__ = ["App", "Feed", "Verdict", "apps", "find_app", "judge"]
+
+_MODULES = ("high_mobility",)
+
+
+@cache
+def apps() -> dict[str, App]:
+    """All applications by their names."""
+    modules = (import_module(f"boxcars.apps.{name}") for name in _MODULES)
+    return {module.APP.name: module.APP for module in modules}
+
+
+def find_app(name: str) -> App:
+    """An application by its name, or an error that knows a near one."""
+    if name not in apps():
+        raise Wrong(f"there is no application '{name}'.{nearest(name, apps())}")
+    return apps()[name]

@@ -1,0 +1,44 @@
+"""Tools for generators of data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+CHUNK = 50_000
+"""Tuples of a chunk at most."""
+
+
+def sizes(rows: int, most: int = CHUNK) -> Iterator[int]:
+    """The sizes of the chunks that so many rows make.
+
+    >>> list(sizes(7, 3))
+    [3, 3, 1]
+    """
+    while rows > 0:
+        yield min(rows, most)
+        rows -= most
+
+
+def clock(rng: np.random.Generator, rows: int, rate: float, start: int = 0) -> Iterator[np.ndarray]:
+    """The times of tuples that come at a rate, as whole seconds in order, chunk by chunk."""
+    at = float(start)
+    for size in sizes(rows):
+        times = at + np.cumsum(rng.exponential(1 / rate, size))
+        at = float(times[-1])
+        yield times.astype(np.int64)
+
+
+def weave(
+    background: Iterator[pl.DataFrame], planted: pl.DataFrame, by: str
+) -> Iterator[pl.DataFrame]:
+    """Put planted tuples among those of the background, each at its time, behind its equals."""
+    planted = planted.sort(by, maintain_order=True)
+    for frame in background:
+        due = planted.filter(pl.col(by) <= frame[by][-1])
+        planted = planted[due.height :]
+        yield pl.concat([frame, due]).sort(by, maintain_order=True) if due.height else frame
+    if planted.height:
+        yield planted

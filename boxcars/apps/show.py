@@ -1,0 +1,166 @@
+"""Running an application on Spark, so that somebody can watch it: data, live view and summary."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.panel import Panel
+from rich.progress import Progress
+
+import boxcars as bx
+from boxcars.apps.app import App, Verdict, judge
+from boxcars.apps.inject import Injector
+from boxcars.apps.watch import Reports, Watch
+
+EPOCH_ROWS = 200_000
+_TICK, _LINES = 0.2, 2.0
+"""Seconds between two looks at a run, and between two lines where there is no terminal."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of an application gave: a verdict for each output with cases, and its end."""
+
+    verdicts: Mapping[str, Verdict]
+    status: bx.Status
+
+    @property
+    def right(self) -> bool:
+        """Whether it read all, found all, and nothing else."""
+        judged = all(
+            not (verdict.missed.height or verdict.false.height)
+            for verdict in self.verdicts.values()
+        )
+        return judged and self.status.state == "finished"
+
+
+def run_app(
+    app: App,
+    folder: Path,
+    console: Console,
+    *,
+    rows: int,
+    seed: int = 1,
+    rate: float | None = None,
+    master: str | None = None,
+    instances: int | None = None,
+) -> Outcome:
+    """Generate, run, watch and judge. ``folder`` keeps the network, the data and the results."""
+    net, feed = app.build(), app.feed(rows, seed)
+    bx.save(net, folder / f"{app.name}.yaml")
+    inputs = {name: folder / "in" / name for name in net.inputs}
+    outputs = {name: folder / "out" / name for name in net.outputs}
+    injector = Injector(feed, inputs, rate)
+    watch = Watch(app, rows, {name: Reports(outputs[name]) for name in feed.planted})
+    try:
+        if rate is None:
+            _generate(injector, app, rows, console)
+        else:
+            injector.start()
+        with _showing(watch, console):
+            running = bx.run(
+                net,
+                {name: bx.files(where, follow=True) for name, where in inputs.items()},
+                outputs,
+                tables=dict(feed.tables),
+                checkpoint=folder / "checkpoint",
+                epoch_rows=EPOCH_ROWS,
+                instances=instances,
+                master=master,
+            )
+            status = _follow(running, injector, watch)
+    finally:
+        injector.stop()
+    verdicts = {name: _judge(cases, watch.reports[name]) for name, cases in feed.planted.items()}
+    outcome = Outcome(verdicts, status)
+    console.print(summary(app, outcome))
+    return outcome
+
+
+def _generate(injector: Injector, app: App, rows: int, console: Console) -> None:
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(f"making {rows:,} {app.unit}", total=rows)
+        injector.inject(lambda written: progress.update(task, completed=written))
+
+
+def _follow(running: bx.Run, injector: Injector, watch: Watch) -> bx.Status:
+    """Look at a run until it has ended; Ctrl-C ends it behind its epoch."""
+    try:
+        status = running.status()
+        while status.state in ("running", "waiting"):
+            if injector.error is not None:
+                running.stop()
+                raise injector.error
+            status = running.wait(_TICK)
+            watch.hear(status.epoch, sum(status.read.values()), running.stats())
+    except KeyboardInterrupt:
+        status = running.stop()
+        watch.hear(status.epoch, sum(status.read.values()), running.stats())
+    return status
+
+
+@contextmanager
+def _showing(watch: Watch, console: Console) -> Iterator[None]:
+    """A live view in a terminal; elsewhere a line now and then."""
+    if console.is_terminal:
+        with Live(console=console, get_renderable=watch.view, refresh_per_second=5):
+            yield
+        return
+    over = threading.Event()
+
+    def tell() -> None:
+        said = ""
+        while True:
+            if (line := watch.headline()) != said:
+                console.print(line)
+                said = line
+            if over.wait(_LINES):
+                break
+
+    thread = threading.Thread(target=tell, name="boxcars-lines", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _judge(cases: pl.DataFrame, reports: Reports) -> Verdict:
+    rows = reports.look()
+    return judge(cases, rows if rows.width else cases.clear())
+
+
+def summary(app: App, outcome: Outcome) -> Panel:
+    """What was seen: cases found, missed and false, and the speed."""
+    status, lines = outcome.status, list[str]()
+    for name, verdict in outcome.verdicts.items():
+        planted = verdict.found.height + verdict.missed.height
+        lines.append(
+            f"[bold]{name}[/bold]: {verdict.found.height:,} of {planted:,} planted cases found, "
+            f"{verdict.missed.height:,} missed, {verdict.false.height:,} false alarms"
+        )
+        lines += _some("missed", verdict.missed) + _some("false", verdict.false)
+    for name, number in status.out.items():
+        if name not in outcome.verdicts:
+            lines.append(f"[bold]{name}[/bold]: {number:,} results")
+    read = sum(status.read.values())
+    lines.append(
+        f"{read:,} {app.unit} in {status.seconds:.1f} s on Spark, "
+        f"[bold]{read / status.seconds:,.0f} a second[/bold]"
+        + ("" if status.state == "finished" else f"; {status.state} before the end")
+    )
+    return Panel("\n".join(lines), title=app.name, title_align="left", expand=False)
+
+
+def _some(word: str, cases: pl.DataFrame) -> list[str]:
+    """The first cases of a kind, so that somebody can look after them."""
+    return [f"  {word}: {escape(str(row))}" for row in cases.head(3).iter_rows(named=True)]

@@ -1,0 +1,104 @@
+"""How a run of an application stands, as a live table and as a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+
+from boxcars.apps.app import App
+from boxcars.engine.run_stats import RunStats
+
+SHOWN = 6
+"""The newest reports that are shown."""
+_WIDTH = 72
+
+
+class Reports:
+    """What an output has reported, read from the folder that it is written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._seen = folder, set[str]()
+        self.rows = pl.DataFrame()
+
+    def look(self) -> pl.DataFrame:
+        """Read what is new, and give all there is."""
+        new = sorted(path for path in self._folder.glob("part-*.parquet"))
+        new = [path for path in new if path.name not in self._seen]
+        if new:
+            self._seen.update(path.name for path in new)
+            frames = [pl.read_parquet(path) for path in new]
+            self.rows = pl.concat([*([self.rows] if self.rows.width else []), *frames])
+        return self.rows
+
+
+@dataclass
+class Watch:
+    """What is known of a run: how far it is, its statistics, and what it has reported."""
+
+    app: App
+    rows: int
+    reports: Mapping[str, Reports]
+    read: int = 0
+    epoch: int = 0
+    stats: RunStats = field(default_factory=RunStats)
+    _spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
+
+    def hear(self, epoch: int, read: int, stats: RunStats) -> None:
+        """Take in how the run stands, and read what came out of new epochs."""
+        if epoch != self.epoch:
+            for reports in self.reports.values():
+                reports.look()
+        self.epoch, self.read, self.stats = epoch, read, stats
+
+    def headline(self) -> str:
+        """How the run stands, in one line."""
+        if not self.epoch:
+            return "Spark is starting ..."
+        out = sum(output.tuples for output in self.stats.outputs.values())
+        latency = "" if self.stats.p95 is None else f", latency p95 {self.stats.p95:.2f} s"
+        return (
+            f"epoch {self.epoch}: {self.read:,} of {self.rows:,} {self.app.unit}, "
+            f"{self.stats.in_rate:,.0f}/s, {out:,} results{latency}"
+        )
+
+    def view(self) -> RenderableType:
+        """The headline, a bar, what each box does, and the newest reports."""
+        if not self.epoch:
+            self._spinner.update(text=self.headline())
+            return self._spinner
+        bar = Table.grid()
+        bar.add_row(ProgressBar(self.rows, self.read, width=_WIDTH))
+        newest = [_newest(name, reports.rows) for name, reports in self.reports.items()]
+        return Group(self.headline(), bar, self._boxes(), *newest)
+
+    def _boxes(self) -> Table:
+        table = Table("box", title="What each box does", title_justify="left")
+        for name in ("in", "out", "tuples/s", "µs each", "kept"):
+            table.add_column(name, justify="right")
+        for name, box in self.stats.boxes.items():
+            cost = "" if box.fused_into or box.cost is None else f"{box.cost:.2f}"
+            counts = (f"{box.tuples_in:,}", f"{box.tuples_out:,}", f"{box.in_rate:,.0f}")
+            table.add_row(name, *counts, cost, f"{box.state_rows:,}")
+        return table
+
+
+def _newest(output: str, rows: pl.DataFrame) -> RenderableType:
+    """The last reports of an output."""
+    if not rows.height:
+        return f"{output}: nothing yet"
+    table = Table(*rows.columns, title=f"{output}: the newest of {rows.height:,}")
+    table.title_justify = "left"
+    for row in rows.reverse().head(SHOWN).iter_rows():
+        table.add_row(*map(_shown, row))
+    return table
+
+
+def _shown(value: object) -> str:
+    return f"{value:,.2f}" if isinstance(value, float) else str(value)
