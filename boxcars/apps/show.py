@@ -31,6 +31,7 @@ class Outcome:
 
     verdicts: Mapping[str, Verdict]
     status: bx.Status
+    stats: bx.RunStats
 
     @property
     def right(self) -> bool:
@@ -80,7 +81,7 @@ def run_app(
     finally:
         injector.stop()
     verdicts = {name: _judge(cases, watch.reports[name]) for name, cases in feed.planted.items()}
-    outcome = Outcome(verdicts, status)
+    outcome = Outcome(verdicts, status, running.stats())
     console.print(summary(app, outcome))
     return outcome
 
@@ -149,9 +150,10 @@ def summary(app: App, outcome: Outcome) -> Panel:
             f"{verdict.missed.height:,} missed, {verdict.false.height:,} false alarms"
         )
         lines += _some("missed", verdict.missed) + _some("false", verdict.false)
-    for name, number in status.out.items():
-        if name not in outcome.verdicts:
-            lines.append(f"[bold]{name}[/bold]: {number:,} results")
+    for name, output in outcome.stats.outputs.items():
+        worth = "" if output.utility is None else f", worth {output.utility:.2f} each"
+        if name not in outcome.verdicts or worth:
+            lines.append(f"[bold]{name}[/bold]: {output.tuples:,} results{worth}")
     read = sum(status.read.values())
     lines.append(
         f"{read:,} {app.unit} in {status.seconds:.1f} s on Spark, "

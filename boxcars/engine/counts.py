@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
+
+import polars as pl
 
 from boxcars.engine.stepper import Stepper
 from boxcars.kernels.kernel import State, Stateful
 from boxcars.kernels.reorder import WAITING
+from boxcars.model.entities import Output
 
 
 @dataclass(frozen=True)
@@ -67,20 +70,32 @@ class BoxTotals:
 
 @dataclass(frozen=True)
 class Totals:
-    """What all inputs and boxes did since the beginning, and the tuples of each output."""
+    """What all inputs and boxes did since the beginning, and the tuples of each output.
+
+    ``worth`` has the sum of the utilities of the tuples, of outputs that have such a utility.
+    """
 
     boxes: Mapping[str, BoxTotals] = field(default_factory=dict)
     outputs: Mapping[str, int] = field(default_factory=dict)
+    worth: Mapping[str, float] = field(default_factory=dict)
 
-    def then(self, boxes: Mapping[str, tuple[Counts, ...]], rows: Mapping[str, int]) -> Totals:
+    def then(
+        self,
+        boxes: Mapping[str, tuple[Counts, ...]],
+        rows: Mapping[str, int],
+        worth: Mapping[str, float],
+    ) -> Totals:
         """With what an epoch did."""
         added = {name: self.boxes.get(name, BoxTotals()).then(new) for name, new in boxes.items()}
         outputs = {name: self.outputs.get(name, 0) + number for name, number in rows.items()}
-        return Totals({**self.boxes, **added}, {**self.outputs, **outputs})
+        valued = {name: self.worth.get(name, 0.0) + more for name, more in worth.items()}
+        return Totals(
+            {**self.boxes, **added}, {**self.outputs, **outputs}, {**self.worth, **valued}
+        )
 
     def without_pieces(self) -> Totals:
         """For a run that is laid out anew: its pieces are others."""
-        return Totals({n: BoxTotals(box.whole) for n, box in self.boxes.items()}, self.outputs)
+        return replace(self, boxes={n: BoxTotals(box.whole) for n, box in self.boxes.items()})
 
 
 def read_totals(plain: Any) -> Totals:
@@ -89,7 +104,18 @@ def read_totals(plain: Any) -> Totals:
         name: BoxTotals(Counts(**box["whole"]), tuple(Counts(**own) for own in box["pieces"]))
         for name, box in plain["boxes"].items()
     }
-    return Totals(boxes, plain["outputs"])
+    return Totals(boxes, plain["outputs"], plain["worth"])
+
+
+def worth(outputs: Mapping[str, Output], trains: Mapping[str, pl.DataFrame]) -> dict[str, float]:
+    """What the tuples of outputs are worth, of those that have utilities of values."""
+    found = {}
+    for name, train in trains.items():
+        qos = outputs[name].qos
+        if qos is not None and qos.value_field is not None:
+            values = train[qos.value_field].cast(pl.Float64)
+            found[name] = float(qos.worth(values.to_numpy()).sum())
+    return found
 
 
 def count(

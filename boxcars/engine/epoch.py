@@ -19,7 +19,7 @@ import pyarrow as pa
 from boxcars.connect.epoch_tables import open_tables
 from boxcars.connect.files import write_table
 from boxcars.connect.splits import read_split
-from boxcars.engine.counts import count
+from boxcars.engine.counts import count, worth
 from boxcars.engine.feed import Turn, take_turn
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.states import load_states, save_states
@@ -85,10 +85,11 @@ def _send(layout: Layout, piece: Piece, stepper: Stepper) -> Sent:
 
 def _run_sink(task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arrival]) -> Done:
     """Write what comes to an output as the part of this epoch."""
-    arc = layout.checked.network.outputs[piece.name].source
-    train, _ = _merge(arrivals, layout, arc)
+    outputs = layout.checked.network.outputs
+    train, _ = _merge(arrivals, layout, outputs[piece.name].source)
     write_output(task, layout, piece.name, train)
-    return Done(piece.number, rows={piece.name: train.height})
+    found = {piece.name: train}
+    return Done(piece.number, rows={piece.name: train.height}, worth=worth(outputs, found))
 
 
 def write_output(task: Task, layout: Layout, name: str, train: pl.DataFrame) -> None:

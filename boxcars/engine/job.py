@@ -84,7 +84,9 @@ def _outcome(found: Sequence[Done]) -> Outcome:
             stats[name] = (*stats.get(name, ()), Counts(**counts))
     rows = {name: number for done in ordered for name, number in done.rows.items()}
     heads = {name: head for done in ordered for name, head in done.heads.items()}
-    return Outcome(tuple(entry for done in ordered for entry in done.state), stats, rows, heads)
+    worth = {name: sum_ for done in ordered for name, sum_ in done.worth.items()}
+    files = tuple(entry for done in ordered for entry in done.state)
+    return Outcome(files, stats, rows, heads, worth)
 
 
 def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:

@@ -299,7 +299,7 @@ class _Epochs:
             self.shape,
             done.state,
             {**(last.heads if last else {}), **done.heads},
-            (Totals() if last is None else last.stats).then(done.stats, done.rows),
+            (Totals() if last is None else last.stats).then(done.stats, done.rows, done.worth),
         )
         self.checkpoint.commit(manifest)
         if last is not None:

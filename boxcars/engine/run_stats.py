@@ -66,11 +66,15 @@ class Latency:
 
 @dataclass(frozen=True)
 class OutputStats:
-    """The tuples of an output in all and a second, and their latency if there are any."""
+    """The tuples of an output in all and a second, and their latency if there are any.
+
+    ``utility`` is what a tuple was worth on average, if the output has a QoS graph of values.
+    """
 
     tuples: int = 0
     rate: float = 0.0
     latency: Latency | None = None
+    utility: float | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,9 @@ class History:
         for name in net.outputs:
             tuples = last.totals.outputs.get(name, 0)
             rate = _rate(tuples - then.outputs.get(name, 0), seconds)
-            outputs[name] = OutputStats(tuples, rate, _latency(epochs, name))
+            worth = last.totals.worth.get(name)
+            utility = worth / tuples if worth is not None and tuples else None
+            outputs[name] = OutputStats(tuples, rate, _latency(epochs, name), utility)
         return RunStats(boxes, outputs)
 
 
@@ -222,11 +228,14 @@ def _box_table(boxes: Mapping[str, RunBoxStats]) -> str:
 
 
 def _output_table(outputs: Mapping[str, OutputStats]) -> str:
-    rows = [["output", "tuples", "tuples/s", "latency p50", "p95", "p99"]]
+    valued = any(output.utility is not None for output in outputs.values())
+    utility = ["utility"] if valued else []
+    rows = [["output", "tuples", "tuples/s", "latency p50", "p95", "p99", *utility]]
     for name, output in outputs.items():
         took = asdict(output.latency).values() if output.latency else [None] * 3
         times = ["" if seconds is None else f"{seconds:.3f} s" for seconds in took]
-        rows.append([name, f"{output.tuples:,}", f"{output.rate:,.0f}", *times])
+        worth = [_short(output.utility)] if valued else []
+        rows.append([name, f"{output.tuples:,}", f"{output.rate:,.0f}", *times, *worth])
     return aligned(rows, 1)
 
 

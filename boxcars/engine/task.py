@@ -55,6 +55,8 @@ class Done:
     rows: Mapping[str, int] = field(default_factory=dict)
     heads: Mapping[str, int | float] = field(default_factory=dict)
     """The greatest order value of each input that was read, as a number."""
+    worth: Mapping[str, float] = field(default_factory=dict)
+    """The sum of the utilities of what came out."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +67,4 @@ class Outcome:
     stats: Mapping[str, tuple[Counts, ...]]
     rows: Mapping[str, int]
     heads: Mapping[str, int | float]
+    worth: Mapping[str, float]

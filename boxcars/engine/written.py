@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from boxcars.connect.epoch_tables import EpochTables, open_tables
 from boxcars.connect.run_tables import writes
-from boxcars.engine.counts import count
+from boxcars.engine.counts import count, worth
 from boxcars.engine.epoch import read_heads, read_turn, write_dead, write_output
 from boxcars.engine.layout import Layout, Piece
 from boxcars.engine.states import load_whole, save_states
@@ -56,7 +56,8 @@ def _run(task: Task, layout: Layout, store: EpochTables) -> Done:
     files = save_states(task, _ALL, after, known)
     counted = count(whole.stepper, [*whole.net.inputs, *whole.net.boxes], after)
     rows = {name: train.height for name, train in found.items()}
-    return Done(0, files, counted, rows, read_heads(after, whole.net.inputs))
+    heads = read_heads(after, whole.net.inputs)
+    return Done(0, files, counted, rows, heads, worth(whole.net.outputs, found))
 
 
 def _read_done(record: str) -> Done:

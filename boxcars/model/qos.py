@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
+
+import numpy as np
 
 from boxcars.model.problem import Wrong, nearest
 
@@ -28,6 +30,16 @@ class Qos:
     loss: Graph = ()
     value: Graph = ()
     value_field: str | None = None
+
+    def worth(self, values: Iterable[float]) -> np.ndarray:
+        """The utility of tuples by their values: what is no number is worth nothing.
+
+        >>> Qos(value=((0, 1), (10, 0)), value_field="x").worth([-5, 2, 99]).tolist()
+        [1.0, 0.8, 0.0]
+        """
+        places, utilities = zip(*self.value, strict=True)
+        found: np.ndarray = np.nan_to_num(np.interp(np.asarray(values, float), places, utilities))
+        return found
 
     def plain(self) -> dict[str, object]:
         """The specification as it stands in a network file."""

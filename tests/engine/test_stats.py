@@ -60,6 +60,23 @@ def test_they_are_those_of_a_preview(spark: SparkSession, tmp_path: Path) -> Non
     }
 
 
+def test_what_tuples_are_worth(spark: SparkSession) -> None:
+    """The mean of a utility graph over the values of an output, also for null and NaN."""
+    net = bx.Network("worth")
+    rows = net.input("rows", ts="t", fields={"t": "int", "x": "float"})
+    graph = {"value": [[0, 1], [100, 0]], "value_field": "x"}
+    net.output("valued", rows, qos=graph)
+    net.output("nothing", rows.filter("x < -1000"), qos=graph)
+    net.output("plain", rows)
+    data = {"t": [1, 2, 3, 4, 5], "x": [-10.0, 25.0, 200.0, None, float("nan")]}
+    running = bx.run(net, {"rows": data}, epoch_rows=2, spark=spark)
+    running.wait()
+    outputs = running.stats().outputs
+    assert outputs["valued"].utility == pytest.approx((1 + 0.75) / 5)
+    assert (outputs["nothing"].utility, outputs["plain"].utility) == (None, None)
+    assert "0.35" in str(running.stats())
+
+
 def test_pieces_add_up_to_their_box(spark: SparkSession) -> None:
     running = bx.run(network(), {"calls": calls(900)}, epoch_rows=300, instances=3, spark=spark)
     running.wait()

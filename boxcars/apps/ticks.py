@@ -1,0 +1,187 @@
+"""Updates of stock prices by two providers from two exchanges, with outages.
+
+Each security is updated once in each slot of time, and the slots are so short that two updates are
+never too far apart. So all gaps are those that an outage tears, and are known beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from boxcars.apps.app import Chunk, Feed
+
+FEEDS = ("reuters", "comstock")
+EXCHANGES = ("NYSE", "NASDAQ")
+EVERY = {"fast": 5_000, "slow": 60_000}
+"""Milliseconds in which a security must be updated."""
+TICKERS = {"fast": 500, "slow": 4_000}
+ALARMS = 100
+"""Low alarms that make a high one."""
+
+_SLOT = {speed: every * 6 // 10 for speed, every in EVERY.items()}
+_BLOCK = 520_000
+"""Milliseconds after which the same kinds of incidents come again."""
+_RATE = sum(len(FEEDS) * number / _SLOT[speed] for speed, number in TICKERS.items())
+"""Updates in a millisecond."""
+
+
+@dataclass(frozen=True)
+class Incident:
+    """Securities of a feed, by their numbers, that are silent for a while."""
+
+    feed: str
+    speed: str
+    tickers: np.ndarray
+    start: int
+    stop: int
+
+
+class Market:
+    """The securities, when each of them is updated, and when not."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        rng = self._rng(0)
+        self.exchange = {speed: rng.integers(0, 2, number) for speed, number in TICKERS.items()}
+        self.names = {
+            speed: pl.Series([f"{speed[0].upper()}{n:04d}" for n in range(number)])
+            for speed, number in TICKERS.items()
+        }
+
+    def _rng(self, *what: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, *what))
+
+    def times(self, feed: str, speed: str, slot: int) -> np.ndarray:
+        """When the securities are updated in a slot, if nothing is wrong."""
+        which, number = (FEEDS.index(feed), list(EVERY).index(speed)), TICKERS[speed]
+        phase = self._rng(1, *which).random(number) * 0.7
+        jitter = self._rng(2, *which, slot + 1).random(number) * 0.3
+        return ((slot + phase + jitter) * _SLOT[speed]).astype(np.int64)
+
+    def incidents(self, block: int) -> Iterator[Incident]:
+        """What goes wrong in a block: single securities, then a feed, an exchange, and a little.
+
+        They are so far apart that the gaps of one are closed before the next begins.
+        """
+        rng, start = self._rng(3, block), block * _BLOCK
+        for feed in FEEDS:
+            for at in range(start + 8_000, start + 60_000, 12_000):
+                yield Incident(feed, "fast", rng.integers(0, TICKERS["fast"], 1), at, at + 7_000)
+            some = rng.permutation(TICKERS["slow"])[:3]
+            yield Incident(feed, "slow", some, start + 40_000, start + 107_000)
+            for speed, number in TICKERS.items():
+                outages = {300_000: np.flatnonzero(self.exchange[speed] == 0)}
+                if feed == "reuters":
+                    outages[170_000] = np.arange(number)
+                else:
+                    outages[430_000] = rng.permutation(number)[:40]
+                for at, tickers in outages.items():
+                    yield Incident(feed, speed, tickers, start + at, start + at + 7_000)
+
+    def gaps(self, incident: Incident) -> pl.DataFrame:
+        """The low alarms of an incident: what was not updated for too long, and when that was so.
+
+        As many fields as say which alarm is first, if two come at the same time.
+        """
+        feed, speed, every = incident.feed, incident.speed, EVERY[incident.speed]
+        slots = range(incident.start // _SLOT[speed] - 1, incident.stop // _SLOT[speed] + 2)
+        times = np.stack([self.times(feed, speed, slot) for slot in slots])[:, incident.tickers]
+        before = np.where(times < incident.start, times, -1).max(axis=0)
+        after = np.where(times >= incident.stop, times, np.iinfo(np.int64).max).min(axis=0)
+        late = after - before >= every
+        tickers = incident.tickers[late]
+        return pl.DataFrame(
+            {
+                "time": before[late] + every,
+                "speed": pl.Series([speed] * len(tickers), dtype=pl.String),
+                "ticker": self.names[speed].gather(tickers),
+                "feed": pl.Series([feed] * len(tickers), dtype=pl.String),
+                "exchange": np.array(EXCHANGES)[self.exchange[speed][tickers]],
+            }
+        )
+
+
+def feed(rows: int, seed: int) -> Feed:
+    """Updates of all securities, and every few minutes an outage."""
+    market, end = Market(seed), int(rows / _RATE)
+    incidents = [
+        incident
+        for block in range(end // _BLOCK + 1)
+        for incident in market.incidents(block)
+        if incident.stop + EVERY[incident.speed] < end
+    ]
+    return Feed(_chunks(market, incidents, rows), _planted(market, incidents))
+
+
+def _planted(market: Market, incidents: list[Incident]) -> dict[str, pl.DataFrame]:
+    """Low alarms of a feed up to the first high one, and the numbers of the high ones."""
+    none = Incident(FEEDS[0], "fast", np.array([], np.int64), 0, 0)
+    gaps = pl.concat([market.gaps(incident) for incident in [none, *incidents]])
+    gaps = gaps.sort("time", "speed", "ticker")
+    planted = {}
+    for kind, names in {"feed": FEEDS, "exchange": EXCHANGES}.items():
+        for name in names:
+            mine = gaps.filter(pl.col(kind) == name)
+            high = pl.int_range(ALARMS, mine.height + 1, ALARMS, eager=True)
+            planted[f"{name}-high".lower()] = high.to_frame("n")
+            if kind == "feed":
+                planted[f"{name}-low"] = mine[: ALARMS - 1].select("time", "ticker")
+    return planted
+
+
+def _chunks(market: Market, incidents: list[Incident], rows: int) -> Iterator[Chunk]:
+    """All updates, slot by slot of the slow ones, until there are enough."""
+    slot = 0
+    while rows > 0:
+        chunk: Chunk = {
+            f"{feed}-{speed}": _updates(market, feed, speed, slot, incidents)
+            for feed in FEEDS
+            for speed in EVERY
+        }
+        times = np.sort(np.concatenate([frame["time"] for frame in chunk.values()]))
+        if len(times) > rows:
+            chunk = _first(chunk, rows, int(times[rows - 1]))
+        yield chunk
+        rows, slot = rows - len(times), slot + 1
+
+
+def _first(chunk: Chunk, rows: int, last: int) -> Chunk:
+    """The first tuples of a chunk, so many, none of them behind a time."""
+    spare = sum(frame.filter(pl.col("time") <= last).height for frame in chunk.values()) - rows
+    kept = {}
+    for name, frame in chunk.items():
+        before, at = frame.filter(pl.col("time") < last), frame.filter(pl.col("time") == last)
+        gone = min(spare, at.height)
+        kept[name], spare = pl.concat([before, at[gone:]]), spare - gone
+    return kept
+
+
+def _updates(
+    market: Market, feed: str, speed: str, slot: int, incidents: list[Incident]
+) -> pl.DataFrame:
+    """The updates of some securities in the time of one slot of the slow ones."""
+    slots = _SLOT["slow"] // _SLOT[speed]
+    times = np.concatenate([market.times(feed, speed, slot * slots + n) for n in range(slots)])
+    tickers = np.tile(np.arange(TICKERS[speed]), slots)
+    start, stop = slot * _SLOT["slow"], (slot + 1) * _SLOT["slow"]
+    there = np.ones(len(times), bool)
+    for incident in incidents:
+        mine = (incident.feed, incident.speed) == (feed, speed)
+        if mine and incident.start < stop and incident.stop > start:
+            hit = np.isin(tickers, incident.tickers)
+            there &= ~(hit & (times >= incident.start) & (times < incident.stop))
+    order = np.flatnonzero(there)[np.argsort(times[there], kind="stable")]
+    tickers, times = tickers[order], times[order]
+    price = 20 + 3 * (tickers % 50) + np.sin(times / 60_000 + tickers)
+    return pl.DataFrame(
+        {
+            "time": times,
+            "ticker": market.names[speed].gather(tickers),
+            "exchange": pl.Series(EXCHANGES).gather(market.exchange[speed][tickers]),
+            "price": price.round(2),
+        }
+    )

@@ -1,0 +1,32 @@
+"""What the reports of battalion monitoring are worth, measured while it runs."""
+
+import polars as pl
+import pytest
+from pyspark.sql import SparkSession
+
+import boxcars as bx
+from boxcars.apps.battalion import WORTH, build, feed
+
+
+def worth(graph: list[list[float]], x: float) -> float:
+    """A utility between the points of its graph, and that of the nearest point outside of them."""
+    if x <= graph[0][0]:
+        return graph[0][1]
+    for (x1, u1), (x2, u2) in zip(graph, graph[1:], strict=False):
+        if x <= x2:
+            return u1 + (u2 - u1) * (x - x1) / (x2 - x1)
+    return graph[-1][1]
+
+
+def test_utilities(spark: SparkSession) -> None:
+    chunks = list(feed(30_000, 3).chunks)
+    data = {name: pl.concat([chunk[name] for chunk in chunks]) for name in ("north", "south")}
+    preview = bx.preview(build(), data)
+    running = bx.run(build(), data, epoch_rows=9_000, instances=2, spark=spark)
+    running.wait()
+    outputs = running.stats().outputs
+    assert set(outputs) == set(WORTH)
+    for name, graph in WORTH.items():
+        values = [worth(graph, x) for x in preview[name]["x"].to_pylist()]
+        assert outputs[name].utility == pytest.approx(sum(values) / len(values)), name
+    assert outputs["across-the-line"].utility > outputs["enemy-tanks"].utility  # type: ignore[operator]
