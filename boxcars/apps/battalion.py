@@ -25,7 +25,7 @@ _CHUNK = 80
 _START, _STOP = 0.4, 0.9
 """When the attack begins and ends, as shares of the time."""
 
-WORTH = {
+WORTH: dict[str, list[list[float]]] = {
     "analysis": [[0, 0.6], [LINE, 0.4], [LINE + 1, 0.2], [WIDTH, 0.1]],
     "enemy-tanks": [[0, 1], [LINE, 1], [400, 0.5], [WIDTH, 0.2]],
     "enemy-aircraft": [[0, 1], [LINE, 1], [450, 0.6], [WIDTH, 0.4]],

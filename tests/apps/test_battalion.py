@@ -1,5 +1,8 @@
 """What the reports of battalion monitoring are worth, measured while it runs."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import polars as pl
 import pytest
 from pyspark.sql import SparkSession
@@ -8,11 +11,11 @@ import boxcars as bx
 from boxcars.apps.battalion import WORTH, build, feed
 
 
-def worth(graph: list[list[float]], x: float) -> float:
+def worth(graph: Sequence[Sequence[float]], x: float) -> float:
     """A utility between the points of its graph, and that of the nearest point outside of them."""
     if x <= graph[0][0]:
         return graph[0][1]
-    for (x1, u1), (x2, u2) in zip(graph, graph[1:], strict=False):
+    for (x1, u1), (x2, u2) in pairwise(graph):
         if x <= x2:
             return u1 + (u2 - u1) * (x - x1) / (x2 - x1)
     return graph[-1][1]
