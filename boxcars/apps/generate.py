@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from boxcars.apps.app import Chunk
+
 CHUNK = 50_000
 """Tuples of a chunk at most."""
 
@@ -42,3 +44,17 @@ def weave(
         yield pl.concat([frame, due]).sort(by, maintain_order=True) if due.height else frame
     if planted.height:
         yield planted
+
+
+def first_tuples(chunk: Chunk, rows: int, by: str) -> Chunk:
+    """The first tuples of a chunk in the order of time, at most so many over all inputs."""
+    times = np.sort(np.concatenate([frame[by].to_numpy() for frame in chunk.values()]))
+    if len(times) <= rows:
+        return chunk
+    last, spare = times[rows - 1], int(np.searchsorted(times, times[rows - 1], "right")) - rows
+    kept = {}
+    for name, frame in chunk.items():
+        before, at = frame.filter(pl.col(by) < last), frame.filter(pl.col(by) == last)
+        gone = min(spare, at.height)
+        kept[name], spare = pl.concat([before, at[gone:]]), spare - gone
+    return kept

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from boxcars.apps.app import Chunk, Feed
+from boxcars.apps.generate import first_tuples
 
 FEEDS = ("reuters", "comstock")
 EXCHANGES = ("NYSE", "NASDAQ")
@@ -142,22 +143,8 @@ def _chunks(market: Market, incidents: list[Incident], rows: int) -> Iterator[Ch
             for feed in FEEDS
             for speed in EVERY
         }
-        times = np.sort(np.concatenate([frame["time"] for frame in chunk.values()]))
-        if len(times) > rows:
-            chunk = _first(chunk, rows, int(times[rows - 1]))
-        yield chunk
-        rows, slot = rows - len(times), slot + 1
-
-
-def _first(chunk: Chunk, rows: int, last: int) -> Chunk:
-    """The first tuples of a chunk, so many, none of them behind a time."""
-    spare = sum(frame.filter(pl.col("time") <= last).height for frame in chunk.values()) - rows
-    kept = {}
-    for name, frame in chunk.items():
-        before, at = frame.filter(pl.col("time") < last), frame.filter(pl.col("time") == last)
-        gone = min(spare, at.height)
-        kept[name], spare = pl.concat([before, at[gone:]]), spare - gone
-    return kept
+        yield first_tuples(chunk, rows, "time")
+        rows, slot = rows - sum(frame.height for frame in chunk.values()), slot + 1
 
 
 def _updates(

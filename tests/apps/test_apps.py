@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 import boxcars as bx
 from boxcars.apps import App, apps, find_app, judge
 
-ROWS = {"default": 30_000, "feed-monitor": 150_000}
+ROWS = {"default": 30_000, "feed-monitor": 150_000, "environment": 60_000}
 """Tuples that a test generates; some need more for all of their cases to happen."""
 
 every_app = pytest.mark.parametrize("app", apps().values(), ids=lambda app: app.name)

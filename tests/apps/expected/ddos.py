@@ -19,7 +19,7 @@ def suspicion(flow: dict[str, Any]) -> str | None:
 def origin(kind: str, flow: dict[str, Any]) -> str:
     if kind == "amplification":
         return f"udp/{flow['src_port']}"
-    return flow["src"].split(".")[0] + ".0.0.0/8"
+    return f"{flow['src'].split('.')[0]}.0.0.0/8"
 
 
 def expected(data: Mapping[str, pl.DataFrame], _: Mapping[str, pl.DataFrame]) -> dict[str, Rows]:

@@ -1,0 +1,136 @@
+"""Environmental monitoring: fish that behave oddly, and the water then and before.
+
+The application of the Aurora papers: fish are watched as sensors for toxins in the water. An alarm
+tells the water at that moment and when the fish were well for the last time, each measure with
+what has changed in 1, 2 and 4 hours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boxcars.apps.app import App
+from boxcars.apps.tanks import MEASURES, WATER_EVERY, feed
+from boxcars.model.network import Network
+from boxcars.model.stream import Stream
+from boxcars.model.window import landmark, time
+
+HOURS = (1, 2, 4)
+ODD = "breathing < 30 OR breathing > 90"
+"""Breaths in a minute."""
+_SAME = "left.tank = right.tank AND left.time = right.time"
+_MEMORY = 4 * 3600
+"""Seconds for which it is known when the fish were well."""
+
+
+def build() -> Network:
+    """Reports of the water, the fish beside them, and both moments of an alarm."""
+    net = Network("environment")
+    net.superbox(deltas(), measure=None)
+    fields = {"time": "int", "tank": "str", **dict.fromkeys(MEASURES, "float")}
+    water = net.input("water", ts="time", fields=fields)
+    fish = net.input("fish", ts="time", fields={"time": "int", "tank": "str", "breathing": "float"})
+    quality = _quality(water)
+    watched = fish.aggregate(
+        landmark(emit="change"),
+        by="tank",
+        breathing="last(breathing)",
+        normal=f"count(CASE WHEN {ODD} THEN NULL ELSE 1 END)",
+    ).named("watched")
+    observed = watched.join(
+        quality, on="left.tank = right.tank AND left.time >= right.time", window=time(WATER_EVERY)
+    ).named("beside")
+    kept = ["tank", "breathing", "normal"]
+    seen = observed.map(time="time", **_from("left", kept), **_from("right", _reported())).named(
+        "observed"
+    )
+    odd, well = seen.filter(ODD, otherwise=True).named("behaviour")
+    both = odd.join(
+        well,
+        on="left.tank = right.tank AND left.normal = right.normal",
+        window=time(1),
+        right=time(_MEMORY),
+    ).named("since")
+    alarm = both.map(
+        time="time",
+        tank="left_tank",
+        breathing="left_breathing",
+        well_at="right_time",
+        **_from("left", _reported(), "_now"),
+        **_from("right", _reported(), "_well"),
+    )
+    net.output("alarms", alarm.named("alarm"))
+    return net
+
+
+def deltas() -> Network:
+    """A superbox for one measure: its value, and what has changed in some hours."""
+    body = Network("deltas")
+    fields = {"time": "int", "tank": "str", **dict.fromkeys(MEASURES, "float")}
+    water = body.input("water", ts="time", fields=fields)
+    one, two, four = (
+        water.aggregate(
+            time(hours * 3600 + 1, advance=0),
+            by="tank",
+            now="last($measure)",
+            delta="delta($measure)",
+        ).named(f"hours-{hours}")
+        for hours in HOURS
+    )
+    some = one.join(two, on=_SAME, window=time(1)).named("join-1-2")
+    some = some.map(
+        time="time", tank="left_tank", now="left_now", d1="left_delta", d2="right_delta"
+    ).named("deltas-1-2")
+    every = some.join(four, on=_SAME, window=time(1)).named("join-4")
+    body.output(
+        "deltas",
+        every.map(
+            time="time",
+            tank="left_tank",
+            now="left_now",
+            d1="left_d1",
+            d2="left_d2",
+            d4="right_delta",
+        ).named("deltas-1-2-4"),
+    )
+    return body
+
+
+def _reported(measures: tuple[str, ...] = MEASURES) -> list[str]:
+    """The fields of a report about the water."""
+    changes = [f"{measure}_{hours}h" for measure in measures for hours in HOURS]
+    return [*measures, *changes]
+
+
+def _from(side: str, names: list[str], ending: str = "") -> dict[str, Any]:
+    """Fields of one side of a join, with or without another ending."""
+    return {f"{name}{ending}": f"{side}_{name}" for name in names}
+
+
+def _quality(water: Stream) -> Stream:
+    """All measures with their deltas in one report, by a chain of joins."""
+    report: Stream | None = None
+    for number, measure in enumerate(MEASURES):
+        new = water.use("deltas", measure=measure).named(measure)
+        own: dict[str, Any] = {measure: "now"} | {
+            f"{measure}_{hours}h": f"d{hours}" for hours in HOURS
+        }
+        if report is None:
+            report = new.map(time="time", tank="tank", **own).named(f"{measure}-report")
+            continue
+        joined = report.join(new, on=_SAME, window=time(1)).named(f"with-{measure}")
+        before = _from("left", ["tank", *_reported(MEASURES[:number])])
+        after: dict[str, Any] = {name: f"right_{value}" for name, value in own.items()}
+        report = joined.map(time="time", **before, **after).named(f"{measure}-report")
+    assert report is not None
+    return report
+
+
+APP = App(
+    name="environment",
+    family="environment",
+    sentence="Sounds an alarm when fish behave oddly, with the water then and when they were well.",
+    unit="observations",
+    build=build,
+    feed=feed,
+)
