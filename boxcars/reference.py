@@ -2,7 +2,7 @@
 
 ``boxcars generate`` writes the types of the stream methods (``model/methods.pyi``), the tables of
 boxes and functions in ``docs/reference/``, what is generated of the pages of the boxes
-(:mod:`boxcars.pages`), and the picture of the README. A test fails when they are out of date.
+(:mod:`boxcars.pages`), the index of the applications, and pictures of networks. A test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from boxcars.model.box import Box, Param, box_types, params
 from boxcars.model.frozen import Fields
 from boxcars.model.types import Type
 from boxcars.pages import generated_pages
+from boxcars.pages.apps import generated_apps
 from boxcars.pages.words import NOTE, arity, parameter_table, prose, summary
 
 
@@ -35,6 +36,7 @@ def generated(root: Path) -> dict[Path, str]:
         root / "docs/reference/aggregates.md": aggregates_page(),
         root / "docs/img/high-mobility.svg": draw(example, "svg"),
         **generated_pages(root),
+        **generated_apps(root),
     }
 
 

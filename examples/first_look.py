@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any
 
 import polars as pl
-from cloned_phones import EPOCHS, build_network, generate_calls
+from cloned_phones import EPOCHS, generate_calls
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
@@ -27,6 +27,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 
 import boxcars as bx
+from boxcars.apps.high_mobility import build
 from boxcars.draw import draw
 
 BEFORE, AFTER = 2, 3
@@ -61,14 +62,14 @@ class Watch:
         before, self.line = self.epoch, json.loads(text)
         if not self.first and self.line["stats"]["boxes"]["calls"]["in_rate"]:
             self.first = perf_counter() - self.begun
-        if self.epoch != before and list((self.folder / "frauds").glob("part-*.parquet")):
-            self.alerts = pl.read_parquet(self.folder / "frauds/part-*.parquet")
+        if self.epoch != before and list((self.folder / "clones").glob("part-*.parquet")):
+            self.alerts = pl.read_parquet(self.folder / "clones/part-*.parquet")
 
     def headline(self) -> str:
         """How the run stands, in one line."""
         if not self.first:
             return f"Spark is starting, with {self.instances} instances of each subquery ..."
-        output = self.line["stats"]["outputs"]["frauds"]
+        output = self.line["stats"]["outputs"]["clones"]
         rate = self.line["stats"]["boxes"]["calls"]["in_rate"]
         latency = output["latency"]
         took = f", latency p95 {latency['p95']:.2f} s" if latency else ""
@@ -172,7 +173,7 @@ def telling(watch: Watch) -> Iterator[None]:
 def main(number: int) -> int:
     """Draw, preview, run, kill, go on, compare."""
     console = Console(highlight=False)
-    net = build_network()
+    net = build()
     console.print("[bold]A network[/bold]: boxes and arrows, checked before anything runs\n")
     print(draw(net, "text", width=console.width))
     calls, cloned = generate_calls(number)
@@ -181,7 +182,7 @@ def main(number: int) -> int:
         calls.write_parquet(folder / "calls.parquet", row_group_size=max(number // EPOCHS, 1))
         bx.preview(net, {"calls": calls[:1000]})
         start = perf_counter()
-        expected = pl.DataFrame(bx.preview(net, {"calls": calls}, trains=5)["frauds"])
+        expected = pl.DataFrame(bx.preview(net, {"calls": calls}, trains=5)["clones"])
         console.print(
             f"[bold]In this process[/bold]: {number:,} calls in {perf_counter() - start:.1f} s "
             f"give {expected.height} alerts. We shall see whether Spark finds the same.\n"
@@ -206,7 +207,7 @@ def summarize(
     """Say what was seen; 1 if it was not what it should be."""
     found, same = set(second.alerts["phone"]), second.alerts.equals(expected)
     stats = second.line["stats"]
-    latency = stats["outputs"]["frauds"]["latency"]
+    latency = stats["outputs"]["clones"]["latency"]
     rate = stats["boxes"]["calls"]["in_rate"]
     lines: list[str] = []
     lines.append(

@@ -38,7 +38,7 @@ def test_what_it_shows(look: Any, tmp_path: Path, capsys: pytest.CaptureFixture[
         watch.hear(line)
     assert json.loads(lines[-1])["state"] == "finished"
     assert watch.headline().startswith("epoch 4: 20,000 of 20,000 calls, ")
-    expected = pl.DataFrame(bx.preview(phones.build_network(), {"calls": calls})["frauds"])
+    expected = pl.DataFrame(bx.preview(phones.build(), {"calls": calls})["clones"])
     assert watch.alerts.equals(expected)
 
     paper = io.StringIO()

@@ -7,6 +7,7 @@ what has changed in 1, 2 and 4 hours.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from boxcars.apps.app import App
@@ -96,10 +97,9 @@ def deltas() -> Network:
     return body
 
 
-def _reported(measures: tuple[str, ...] = MEASURES) -> list[str]:
+def _reported() -> list[str]:
     """The fields of a report about the water."""
-    changes = [f"{measure}_{hours}h" for measure in measures for hours in HOURS]
-    return [*measures, *changes]
+    return [name for measure in MEASURES for name in _own(measure)]
 
 
 def _from(side: str, names: list[str], ending: str = "") -> dict[str, Any]:
@@ -108,22 +108,32 @@ def _from(side: str, names: list[str], ending: str = "") -> dict[str, Any]:
 
 
 def _quality(water: Stream) -> Stream:
-    """All measures with their deltas in one report, by a chain of joins."""
-    report: Stream | None = None
-    for number, measure in enumerate(MEASURES):
-        new = water.use("deltas", measure=measure).named(measure)
-        own: dict[str, Any] = {measure: "now"} | {
-            f"{measure}_{hours}h": f"d{hours}" for hours in HOURS
-        }
-        if report is None:
-            report = new.map(time="time", tank="tank", **own).named(f"{measure}-report")
-            continue
-        joined = report.join(new, on=_SAME, window=time(1)).named(f"with-{measure}")
-        before = _from("left", ["tank", *_reported(MEASURES[:number])])
-        after: dict[str, Any] = {name: f"right_{value}" for name, value in own.items()}
-        report = joined.map(time="time", **before, **after).named(f"{measure}-report")
-    assert report is not None
-    return report
+    """All measures with their deltas in one report, by a tree of joins."""
+    parts = [_Part(water.use("deltas", measure=m).named(m), _own(m)) for m in MEASURES]
+    first, second = _both(*parts[:2], name="warm-ph"), _both(*parts[2:], name="oxygen-salt")
+    return _both(first, second, name="quality").stream
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A stream with a part of the report, and where it has the fields of the report."""
+
+    stream: Stream
+    fields: dict[str, str]
+
+
+def _own(measure: str) -> dict[str, str]:
+    return {measure: "now"} | {f"{measure}_{hours}h": f"d{hours}" for hours in HOURS}
+
+
+def _both(left: _Part, right: _Part, *, name: str) -> _Part:
+    """Two parts of the report of the same moment, as one."""
+    fields: dict[str, Any] = {"tank": "left_tank"}
+    fields |= {new: f"left_{old}" for new, old in left.fields.items()}
+    fields |= {new: f"right_{old}" for new, old in right.fields.items()}
+    joined = left.stream.join(right.stream, on=_SAME, window=time(1)).named(f"join-{name}")
+    names = {new: new for new in (*left.fields, *right.fields)}
+    return _Part(joined.map(time="time", **fields).named(name), names)
 
 
 APP = App(

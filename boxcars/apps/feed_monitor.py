@@ -34,7 +34,7 @@ def build(alarms: int = ALARMS, reset: bool = False) -> Network:
         net.output(f"{name}-low", low)
     routes = {
         name: stream.filter(*(f"exchange = '{exchange}'" for exchange in EXCHANGES)).named(
-            f"{name}-exchanges"
+            f"{name}-where"
         )
         for name, stream in late.items()
     }
@@ -58,9 +58,9 @@ def _late(net: Network, name: str, interval: int) -> Stream:
             exchange="last(exchange)",
             late="timed_out()",
         )
-        .named(f"{name}-pairs")
+        .named(f"{name}-gap")
     )
-    return pairs.filter("late").named(f"{name}-missing")
+    return pairs.filter("late").named(f"no-{name}")
 
 
 def _counted(alarms: Stream, name: str) -> Stream:
