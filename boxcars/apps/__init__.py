@@ -13,7 +13,19 @@ from boxcars.model.problem import Wrong, nearest
 
 __all__ = ["App", "Feed", "Verdict", "apps", "find_app", "judge"]
 
-_MODULES = ("high_mobility",)
+_MODULES = (
+    "high_mobility",
+    "consumption_control",
+    "overlapping_calls",
+    "blacklist",
+    "caller_distribution",
+    "improper_fake",
+    "restrict_usage",
+    "feed_monitor",
+    "battalion",
+    "ddos",
+    "environment",
+)
 
 
 @cache
