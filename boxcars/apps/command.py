@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 from boxcars.apps import apps, find_app
-from boxcars.apps.show import run_app
 from boxcars.model.problem import Wrong
 
 
@@ -45,6 +44,8 @@ def apps_command(
     if name is None:
         _list(console)
         return
+    from boxcars.apps.show import run_app
+
     app = find_app(name)
     if out is not None and out.exists() and any(out.iterdir()):
         raise Wrong(f"{out}: the folder is not empty; give a new one.")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
@@ -19,6 +21,7 @@ import boxcars as bx
 from boxcars.apps.app import App, Verdict, judge
 from boxcars.apps.inject import Injector
 from boxcars.apps.watch import Reports, Watch
+from boxcars.engine.session import make_session, wake_workers
 
 EPOCH_ROWS = 200_000
 _TICK, _LINES = 0.2, 2.0
@@ -61,29 +64,39 @@ def run_app(
     outputs = {name: folder / "out" / name for name in net.outputs}
     injector = Injector(feed, inputs, rate)
     watch = Watch(app, rows, {name: Reports(outputs[name]) for name in feed.planted})
-    try:
-        if rate is None:
-            _generate(injector, app, rows, console)
-        else:
-            injector.start()
-        with _showing(watch, console):
-            running = bx.run(
-                net,
-                {name: bx.files(where, follow=True) for name, where in inputs.items()},
-                outputs,
-                tables=dict(feed.tables),
-                checkpoint=folder / "checkpoint",
-                epoch_rows=EPOCH_ROWS,
-                instances=instances,
-                master=master,
-            )
-            status = _follow(running, injector, watch)
-    finally:
-        injector.stop()
+    with ThreadPoolExecutor(1, "boxcars-spark") as pool:
+        session = pool.submit(_start_spark, master)
+        try:
+            if rate is None:
+                _generate(injector, app, rows, console)
+            with _showing(watch, console):
+                spark = session.result()
+                if rate is not None:
+                    injector.start()
+                running = bx.run(
+                    net,
+                    {name: bx.files(where, follow=True) for name, where in inputs.items()},
+                    outputs,
+                    tables=dict(feed.tables),
+                    checkpoint=folder / "checkpoint",
+                    epoch_rows=EPOCH_ROWS,
+                    instances=instances,
+                    spark=spark,
+                )
+                status = _follow(running, injector, watch)
+        finally:
+            injector.stop()
     verdicts = {name: _judge(cases, watch.reports[name]) for name, cases in feed.planted.items()}
     outcome = Outcome(verdicts, status, running.stats())
     console.print(summary(app, outcome))
     return outcome
+
+
+def _start_spark(master: str | None) -> SparkSession:
+    """Spark with workers that are awake, while the data is still being made."""
+    spark = make_session(master)
+    wake_workers(spark)
+    return spark
 
 
 def _generate(injector: Injector, app: App, rows: int, console: Console) -> None:

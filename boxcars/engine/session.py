@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -47,3 +48,12 @@ def make_session(master: str | None, *, quick: bool = True) -> SparkSession:
         raise BoxcarsError(f"Spark does not start: {first} Boxcars needs Java 17.") from None
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def wake_workers(spark: SparkSession) -> None:
+    """Start Python workers and let them load what an epoch needs, so that the first has not to."""
+    spark.sparkContext.parallelize([0], 1).foreach(_wake)
+
+
+def _wake(_: int) -> None:
+    import_module("boxcars.engine.job")
