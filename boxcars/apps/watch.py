@@ -15,8 +15,8 @@ from rich.table import Table
 from boxcars.apps.app import App
 from boxcars.engine.run_stats import RunStats
 
-SHOWN = 6
-"""The newest reports that are shown."""
+REPORTS, BOXES, COLUMNS = 12, 8, 7
+"""Shown are so many reports over all outputs, so many boxes, and so many columns of a report."""
 _WIDTH = 72
 
 
@@ -69,35 +69,56 @@ class Watch:
         )
 
     def view(self) -> RenderableType:
-        """The headline, a bar, what each box does, and the newest reports."""
+        """The headline, a bar, the newest reports, and where the time goes."""
         if not self.epoch:
             self._spinner.update(text=self.headline())
             return self._spinner
         bar = Table.grid()
         bar.add_row(ProgressBar(self.rows, self.read, width=_WIDTH))
-        newest = [_newest(name, reports.rows) for name, reports in self.reports.items()]
-        return Group(self.headline(), bar, self._boxes(), *newest)
+        most = max(REPORTS // max(len(self.reports), 1), 1)
+        newest = [_newest(name, reports.rows, most) for name, reports in self.reports.items()]
+        return Group(self.headline(), bar, *newest, self._boxes())
 
     def _boxes(self) -> Table:
-        table = Table("box", title="What each box does", title_justify="left")
+        """Where the time goes; boxes that run as one pipeline are one line."""
+        boxes = {name: box for name, box in self.stats.boxes.items() if not box.fused_into}
+        busiest = sorted(boxes, key=lambda name: -boxes[name].seconds)[:BOXES]
+        title = f"The busiest {len(busiest)} of {len(self.stats.boxes)} boxes and inputs"
+        table = _plain_table(title)
+        table.add_column("box")
         for name in ("in", "out", "tuples/s", "µs each", "kept"):
             table.add_column(name, justify="right")
-        for name, box in self.stats.boxes.items():
-            cost = "" if box.fused_into or box.cost is None else f"{box.cost:.2f}"
+        for name in busiest:
+            box = boxes[name]
             counts = (f"{box.tuples_in:,}", f"{box.tuples_out:,}", f"{box.in_rate:,.0f}")
+            cost = "" if box.cost is None else f"{box.cost:.2f}"
             table.add_row(name, *counts, cost, f"{box.state_rows:,}")
         return table
 
 
-def _newest(output: str, rows: pl.DataFrame) -> RenderableType:
-    """The last reports of an output."""
+def _newest(output: str, rows: pl.DataFrame, most: int) -> RenderableType:
+    """The last reports of an output, the first columns of them."""
     if not rows.height:
         return f"{output}: nothing yet"
-    table = Table(*rows.columns, title=f"{output}: the newest of {rows.height:,}")
-    table.title_justify = "left"
-    for row in rows.reverse().head(SHOWN).iter_rows():
-        table.add_row(*map(_shown, row))
+    table = _plain_table(f"{output}: the newest of {rows.height:,}")
+    for name, kind in list(rows.schema.items())[:COLUMNS]:
+        table.add_column(name, justify="right" if kind.is_numeric() else "left")
+    for row in rows.reverse().head(most).iter_rows():
+        table.add_row(*map(_shown, row[:COLUMNS]))
     return table
+
+
+def _plain_table(title: str) -> Table:
+    """A table without lines, so that several fit on a screen."""
+    return Table(
+        title=f"\n{title}",
+        title_justify="left",
+        title_style="bold",
+        header_style="dim",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
 
 
 def _shown(value: object) -> str:
