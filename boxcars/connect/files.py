@@ -115,15 +115,18 @@ def group_heights(path: Path) -> list[int]:
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
-def read_group(path: Path, group: int, entity: Input) -> pl.DataFrame:
-    """A row group of a Parquet file that :func:`fits`."""
+def read_rows(path: Path, first: int, height: int, entity: Input) -> pl.DataFrame:
+    """Rows of a Parquet file that :func:`fits`; Polars reads them twice as fast as Arrow."""
     try:
-        table = open_parquet(path).read_row_group(group, columns=list(entity.fields))
-    except (OSError, pa.ArrowException) as error:
+        rows = pl.scan_parquet(
+            path,
+            schema=entity.schema.dtypes,
+            extra_columns="ignore",
+            cast_options=pl.ScanCastOptions(datetime_cast="nanosecond-downcast"),
+        )
+        return rows.slice(first, height).collect()
+    except (OSError, pl.exceptions.PolarsError) as error:
         raise unreadable(path, error) from None
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame.select(list(entity.fields))
 
 
 def unreadable(path: Path, error: Exception) -> BoxcarsError:

@@ -19,7 +19,7 @@ _SETTLED = 2_000_000_000
 """Nanoseconds after which the time of a folder tells that nothing has come since."""
 
 COMPLETE = "_SUCCESS"
-"""A file of that name says that no more files come into its folder, as Spark and Hadoop write it."""
+"""A file of that name says that no more files come into its folder, as Spark writes it."""
 
 _SPARE = 1000
 """Names of files that are gone are remembered up to that many, and as many as there are."""

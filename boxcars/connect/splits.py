@@ -11,7 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from boxcars.connect.conform import Conformed, conform, dead_letters
-from boxcars.connect.files import fits, group_heights, read_group, read_input
+from boxcars.connect.files import fits, group_heights, read_input, read_rows
 from boxcars.expr import Expr
 from boxcars.model.entities import Input
 from boxcars.model.problem import Wrong
@@ -44,10 +44,10 @@ class FileSplit:
         """Only the row groups that have rows of the split."""
         found = [entity.schema.empty()]
         first = 0
-        for group, height in enumerate(group_heights(Path(self.path))):
+        for height in group_heights(Path(self.path)):
             start, stop = max(self.start - first, 0), min(self.stop - first, height)
             if start < stop:
-                found.append(_group(self.path, stamp, group, entity)[start:stop])
+                found.append(_rows(self.path, stamp, first, height, entity)[start:stop])
             first += height
         return pl.concat(found)
 
@@ -105,6 +105,8 @@ def _whole(path: str, _stamp: tuple[int, int] | None, entity: Input) -> Conforme
 
 
 @lru_cache(maxsize=4)
-def _group(path: str, _stamp: tuple[int, int], group: int, entity: Input) -> pl.DataFrame:
+def _rows(
+    path: str, _stamp: tuple[int, int], first: int, height: int, entity: Input
+) -> pl.DataFrame:
     """A row group of a file; the last few are kept, as of files."""
-    return read_group(Path(path), group, entity)
+    return read_rows(Path(path), first, height, entity)
