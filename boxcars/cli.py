@@ -23,6 +23,7 @@ from boxcars.engine.memory import keep_memory
 from boxcars.engine.shown import deliver, report_dead
 from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
+from boxcars.lang.cli import app as languages
 from boxcars.lang.compiled import project_files
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.layout import load_layout
@@ -313,6 +314,7 @@ def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict
 
 
 app.command("apps")(apps_command)
+app.add_typer(languages, name="lang")
 
 
 @app.command()

@@ -2,7 +2,8 @@
 
 ``boxcars generate`` writes the types of the stream methods (``model/methods.pyi``), the tables of
 boxes and functions in ``docs/reference/``, what is generated of the pages of the boxes
-(:mod:`boxcars.pages`), the index of the applications, and pictures of networks. A test fails when they are out of date.
+(:mod:`boxcars.pages`), the index of the applications, and pictures of networks. A test fails when
+they are out of date.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ _MODULES = (
     "feed_monitor",
     "battalion",
     "ddos",
+    "siem_alarms",
     "environment",
 )
 

@@ -178,6 +178,13 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             leaving = with_ranks(leaving, [results.ts, *own] if schema.ts in self.fields else own)
         return Step({MAIN: leaving, LATE: late}, results.frontier, {**results.state, **sorting})
 
+    def gives_several(self) -> bool:
+        """Not if time closes windows one by one, or if a tuple fills one window at most."""
+        window = self.window
+        if window.by == "value" or window.emit != "close" or window.obsolete != "close":
+            return True
+        return window.by == "tuples" and (window.timeout is not None or window.flush)
+
     def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
         """The windows of some groups."""
         kernel = self._kernel(schemas[0])

@@ -57,6 +57,10 @@ class Apply(Eager, type="apply", icon="λ"):
         plain = self.plain()
         return (plain.pop("function"),), plain
 
+    def gives_several(self) -> bool:
+        """The function may give several tuples for one."""
+        return True
+
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The declared fields, which must hold the order attribute."""
         if not is_name(self.function):

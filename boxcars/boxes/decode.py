@@ -69,6 +69,10 @@ class Decode(Eager, type="decode", icon="⇥"):
             DEAD: dead_schema(inputs),
         }
 
+    def gives_several(self) -> bool:
+        """A value may have several records."""
+        return True
+
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
         """Decode all values of the train at once."""
         decoded = make_format(self.format, self.fields, self.options).decode(train[self.field])

@@ -57,6 +57,10 @@ class Matching(Stateful):
         "The window of right tuples; `window` is then for left tuples alone.", default=None
     )
 
+    def gives_several(self) -> bool:
+        """A tuple may meet several others."""
+        return True
+
     @property
     def side_ports(self) -> tuple[str, ...]:
         """``late`` has the tuples that came behind the frontier."""
@@ -276,8 +280,8 @@ def _result(pairs: pl.DataFrame, schemas: tuple[Schema, ...], keyed: bool) -> pl
 def _ranks(columns: Sequence[str], schemas: tuple[Schema, ...], keyed: bool) -> list[pl.Expr]:
     """A pair stands as the tuple that came later (at equal times the right one), then as the other.
 
-    The others that one tuple meets lie in one place if they have its key; else they are told apart
-    by their order value, and then by their ranks.
+    The others that one tuple meets lie in one place if they have its key, and leave in their order;
+    else they are told apart by their order value, and then by their ranks.
     """
     lefts, rights = (
         [f"{side}.{name}" for name in rank_names(c.removeprefix(f"{side}.") for c in columns)]

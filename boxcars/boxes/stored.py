@@ -47,6 +47,10 @@ class Stored(Tabled):
         """In Borealis XML the last outputs may be left out."""
         return self if number <= len(self.ports) else super().with_outputs(number)
 
+    def gives_several(self) -> bool:
+        """A statement may give several records for a tuple."""
+        return True
+
     @property
     def tables(self) -> tuple[str, ...]:
         """The tables that the statement names."""

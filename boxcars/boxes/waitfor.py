@@ -75,6 +75,10 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         """The tuples that were let go, and ``timeout`` with those that were not."""
         return (MAIN, TIMEOUT)
 
+    def gives_several(self) -> bool:
+        """A right tuple may let several left ones go."""
+        return True
+
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:
         """The fields of the terms such as ``left.k = right.k``."""

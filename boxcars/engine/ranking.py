@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from boxcars.kernels.kernel import State, Stateful
-from boxcars.kernels.ranks import behind, rank_names, ranks_of, with_ranks
+from boxcars.kernels.ranks import RANK, behind, rank_names, ranks_of, with_ranks
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Box
 from boxcars.model.schema import Schema
@@ -57,6 +57,14 @@ def rank_leaving(
         numbered[port] = with_ranks(train, [number])
     rows = {"port": list(counts), "number": list(counts.values())}
     return numbered, {_NUMBERED: pl.DataFrame(rows, schema_overrides={"number": pl.Int64})}
+
+
+def told_apart(train: pl.DataFrame) -> pl.DataFrame:
+    """One more rank for tuples of the same rank: they come from one place, in their order."""
+    names = rank_names(train.columns)
+    if not names:
+        return train
+    return train.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(f"{RANK}{len(names)}"))
 
 
 def _as_it_came(train: pl.DataFrame, ts: str) -> pl.DataFrame:

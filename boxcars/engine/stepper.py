@@ -10,7 +10,7 @@ import polars as pl
 
 from boxcars.connect.conform import DEAD_LETTERS
 from boxcars.engine.feed import Turn
-from boxcars.engine.ranking import box_state, keeps_order, rank_leaving, ranked_by_time
+from boxcars.engine.ranking import box_state, keeps_order, rank_leaving, ranked_by_time, told_apart
 from boxcars.engine.stages import Stage
 from boxcars.engine.stats import BoxStats
 from boxcars.kernels.kernel import Eager, Frontier, Lazy, State, Stateful, Tabled
@@ -176,9 +176,11 @@ class Stepper:
         self._leave(name, train.height, frames)
 
     def _leave(self, name: str, entering: int, frames: dict[str, pl.DataFrame]) -> None:
-        ports = self.net.boxes[name].box.ports
+        box = self.net.boxes[name].box
+        if box.gives_several():
+            frames = {port: told_apart(frame) for port, frame in frames.items()}
         self.frames |= {Arc(name, port): frame for port, frame in frames.items()}
-        self.stats[name].count(entering, {port: frames[port].height for port in ports})
+        self.stats[name].count(entering, {port: frames[port].height for port in box.ports})
         if LATE in frames:
             self.stats[name].late += frames[LATE].height
         if DEAD in frames:

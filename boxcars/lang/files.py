@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from boxcars.connect.files import replacing, writing
-from boxcars.lang import borealis, borealis_write, python, text
+from boxcars.lang import borealis, borealis_write, ossim, python, text
 from boxcars.model.check import Checked, check
 from boxcars.model.network import Network
 from boxcars.model.plain import Reading, network_to_plain, read_network
@@ -33,6 +33,11 @@ def _read_json(content: str, path: Path) -> Reading:
     return _read_text(text.join_surrogates(content), path)
 
 
+def _read_xml(content: str, path: Path) -> Reading:
+    """A query of Borealis, or directives of OSSIM, which are read as the network they mean."""
+    return ossim.read(content, path) if ossim.is_ossim(content) else borealis.read(content, path)
+
+
 _YAML = Language("YAML", _read_text, lambda net: text.dump(network_to_plain(net)))
 _JSON = Language(
     "JSON",
@@ -43,7 +48,7 @@ LANGUAGES: dict[str, Language] = {
     ".yaml": _YAML,
     ".yml": _YAML,
     ".json": _JSON,
-    ".xml": Language("Borealis XML", borealis.read, borealis_write.write),
+    ".xml": Language("XML", _read_xml, borealis_write.write),
     ".py": Language("Python", python.read, python.write),
 }
 

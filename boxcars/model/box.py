@@ -208,6 +208,10 @@ class Box(ABC):
             return Routing.single("it changes a stored table")
         return Routing.single("it has one state for all tuples") if self.stateful else ANYWHERE
 
+    def gives_several(self) -> bool:
+        """Whether one tuple, or one moment for one key, may give several tuples at once."""
+        return False
+
     def carries(self, field: str, schema: Schema) -> str | None:
         """The field of its input that leaves, as it is, under that name; None if none does."""
         return None

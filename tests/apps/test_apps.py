@@ -14,8 +14,11 @@ from pyspark.sql import SparkSession
 import boxcars as bx
 from boxcars.apps import App, apps, find_app, judge
 
-ROWS = {"default": 30_000, "feed-monitor": 150_000, "environment": 60_000}
+ROWS = {"default": 30_000, "feed-monitor": 150_000, "environment": 60_000, "siem": 120_000}
 """Tuples that a test generates; some need more for all of their cases to happen."""
+
+ELSEWHERE = {"siem"}
+"""Applications that are computed in another way in tests of their own: tests/ossim."""
 
 every_app = pytest.mark.parametrize("app", apps().values(), ids=lambda app: app.name)
 
@@ -68,12 +71,13 @@ def test_any_size(app: App, rows: int) -> None:
 def test_what_it_gives(app: App) -> None:
     """What is expected, computed in another way; all cases are found, and nothing else."""
     made = Generated(app)
-    module = import_module(f"tests.apps.expected.{app.name.replace('-', '_')}")
-    expected = module.expected(made.data, made.tables)
     result = bx.preview(app.build(), made.data, trains=3, tables=made.tables)
-    assert set(expected) == set(result)
-    for name, rows in expected.items():
-        assert plain(result[name].to_pylist()) == plain(rows), name
+    if app.name not in ELSEWHERE:
+        module = import_module(f"tests.apps.expected.{app.name.replace('-', '_')}")
+        expected = module.expected(made.data, made.tables)
+        assert set(expected) == set(result)
+        for name, rows in expected.items():
+            assert plain(result[name].to_pylist()) == plain(rows), name
     assert_judged(made, {name: pl.DataFrame(table) for name, table in result.items()})
 
 

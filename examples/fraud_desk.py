@@ -1,0 +1,76 @@
+"""A fraud desk: three queries over one stream of calls, while the calls come in.
+
+The networks of three applications are superboxes of one, so the calls are read once. An injector
+fills a folder at the pace of a busy network; the run follows it, and a callback hears of alerts.
+Run it with ``python examples/fraud_desk.py [CALLS]``; it takes about half a minute.
+"""
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+
+import boxcars as bx
+from boxcars.apps import consumption_control, high_mobility, overlapping_calls
+from boxcars.apps.calls import FIELDS
+from boxcars.apps.inject import Injector
+from boxcars.draw import draw
+
+QUERIES = {
+    "clones": ("high-mobility", "phone"),
+    "machines": ("consumption-control", "caller"),
+    "overlaps": ("overlapping-calls", "phone"),
+}
+"""The outputs, each with the application that gives it and the field with the phone."""
+PACE = 20_000
+
+
+def build() -> bx.Network:
+    """Three applications side by side; each is a box here, and a whole network inside."""
+    net = bx.Network("fraud-desk")
+    calls = net.input("calls", ts="time", fields=FIELDS)
+    for module in (high_mobility, consumption_control, overlapping_calls):
+        net.superbox(module.build())
+    for output, (name, _) in QUERIES.items():
+        net.output(output, calls.use(name).named(output)[output])
+    return net
+
+
+def run(rows: int, folder: Path) -> dict[str, Counter[str]]:
+    """Let calls come in, and count the alerts of each phone."""
+    suspects = {output: Counter[str]() for output in QUERIES}
+
+    def hear(output: str, alerts: pa.Table, epoch: int) -> None:
+        phones = alerts[QUERIES[output][1]].to_pylist()
+        suspects[output].update(phones)
+        print(f"epoch {epoch:3}  {output:9} {len(phones):5,} alerts, such as {phones[0]}")
+
+    injector = Injector(high_mobility.feed(rows, seed=1), {"calls": folder / "calls"}, PACE)
+    injector.start()
+    running = bx.run(
+        build(),
+        {"calls": bx.files(folder / "calls", follow=True)},
+        {
+            name: bx.callback(lambda table, epoch, name=name: hear(name, table, epoch))
+            for name in QUERIES
+        },
+    )
+    print(f"\n{running.wait().state}\n")
+    return suspects
+
+
+def main(rows: int) -> None:
+    """Draw it, run it, and say who stands out."""
+    print(draw(build(), "text"))
+    with tempfile.TemporaryDirectory(prefix="boxcars-desk-") as folder:
+        suspects = run(rows, Path(folder))
+    for output, phones in suspects.items():
+        print(f"{output}: {len(phones):,} phones")
+    twice = set(suspects["clones"]) & set(suspects["overlaps"])
+    print(f"cloned, and in two calls at once: {', '.join(sorted(twice)) or 'nobody'}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200_000)
