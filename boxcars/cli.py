@@ -28,6 +28,7 @@ from boxcars.lang.compiled import project_files
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.layout import load_layout
 from boxcars.lang.streamcloud import is_project, load_project
+from boxcars.linear_road.command import linear_road_command
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.superbox import flatten
 from boxcars.plan import STRATEGIES, make_plan
@@ -314,6 +315,7 @@ def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict
 
 
 app.command("apps")(apps_command)
+app.command("linear-road")(linear_road_command)
 app.add_typer(languages, name="lang")
 
 

@@ -22,12 +22,13 @@ ALLOWED = {
     "connect": {"model", "expr", "sql", "convert", "connect"},
     "draw": {"model", "draw"},
     "plan": {"model", "kernels", "draw", "plan"},
-    "lang": EVERYBODY - {"engine", "cli", "reference", "boxes", "apps"},
-    "engine": EVERYBODY - {"lang", "draw", "cli", "reference", "boxes", "apps"},
-    "apps": EVERYBODY - {"cli", "reference", "pages"},
+    "lang": EVERYBODY - {"engine", "cli", "reference", "boxes", "apps", "linear_road"},
+    "engine": EVERYBODY - {"lang", "draw", "cli", "reference", "boxes", "apps", "linear_road"},
+    "apps": EVERYBODY - {"cli", "reference", "pages", "linear_road"},
+    "linear_road": EVERYBODY - {"cli", "reference", "pages"},
     "pages": EVERYBODY - {"cli", "reference"},
     "reference": EVERYBODY - {"engine", "cli"},
-    "__init__": EVERYBODY - {"cli", "reference", "pages", "apps"},
+    "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road"},
     "cli": EVERYBODY,
 }
 

@@ -19,7 +19,7 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.ranks import rank_names, ranks_of, share_tuples, with_ranks
+from boxcars.kernels.ranks import RANK, rank_names, share_tuples
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports
 from boxcars.model.schema import Schema
@@ -102,23 +102,39 @@ class Union(Stateful, type="union", icon="∪"):
 def _alike(trains: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
     """The trains with equal columns; the first of their ranks is the number of the input.
 
-    The other ranks stand side by side where they are of different types.
+    So ranks of different inputs are never compared, and share columns where their types allow it.
     """
-    fields = [name for name in trains[0].columns if name not in rank_names(trains[0].columns)]
-    ranks = [ranks_of(train) for train in trains]
-    if not any(ranks):
+    names = [rank_names(train.columns) for train in trains]
+    fields = [name for name in trains[0].columns if name not in names[0]]
+    if not any(names):
         return [train.select(fields) for train in trains]
-    types = [[rank.dtype for rank in own] for own in ranks]
-    same = all(own == types[0] for own in types)
+    columns, places = _fit(
+        [[t.schema[n] for n in own] for t, own in zip(trains, names, strict=True)]
+    )
     found = []
     for port, train in enumerate(trains):
-        number = pl.repeat(port, train.height, dtype=pl.Int64, eager=True)
-        columns = [
-            rank if own == port else pl.repeat(None, train.height, dtype=rank.dtype, eager=True)
-            for own, group in enumerate(ranks)
-            for rank in group
-        ]
-        found.append(
-            with_ranks(train.select(fields), [number, *(ranks[port] if same else columns)])
-        )
+        ranks = [pl.lit(port, pl.Int64), *(pl.lit(None, dtype) for dtype in columns)]
+        for name, place in zip(names[port], places[port], strict=True):
+            ranks[place + 1] = pl.col(name)
+        own = [rank.alias(f"{RANK}{number}") for number, rank in enumerate(ranks)]
+        found.append(train.select(*fields, *own))
     return found
+
+
+def _fit(types: Sequence[Sequence[pl.DataType]]) -> tuple[list[pl.DataType], list[list[int]]]:
+    """Types of columns into which all these lists fit, each in its order, and where they do.
+
+    >>> _fit([[pl.Int64(), pl.String()], [pl.Int64(), pl.Int64()]])
+    ([Int64, String, Int64], [[0, 1], [0, 2]])
+    """
+    columns: list[pl.DataType] = []
+    places: list[list[int]] = [[] for _ in types]
+    for port in sorted(range(len(types)), key=lambda port: -len(types[port])):
+        at = 0
+        for dtype in types[port]:
+            while at < len(columns) and columns[at] != dtype:
+                at += 1
+            columns += [dtype] if at == len(columns) else []
+            places[port].append(at)
+            at += 1
+    return columns, places

@@ -72,7 +72,7 @@ def read_ossim(
 
     One file gives it its name; that of several is given.
 
-    >>> net = read_ossim("smb.xml", nets={"HOME_NET": "192.168.1.0/24"})  # doctest: +SKIP
+    For example ``read_ossim("smb.xml", nets={"HOME_NET": "192.168.1.0/24"})``.
     """
     found: list[Directive] = []
     for path in map(Path, paths):

@@ -1,0 +1,144 @@
+"""A run of Linear Road on Spark: traffic in, and answers out with the time of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+import boxcars as bx
+from boxcars.linear_road.expenditure import write_tolls
+from boxcars.linear_road.facts import ANSWERS, DURATION, SEGMENTS
+from boxcars.linear_road.feeder import Clock, Feeder
+from boxcars.linear_road.history import write_travel_history
+from boxcars.linear_road.network import build
+from boxcars.linear_road.traffic import Traffic
+
+EPOCH_ROWS = 1_000_000
+_TICK = 0.25
+_STRIDE = 30
+"""Seconds of traffic in a file of the fast-forward."""
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What is driven: so many expressways, from a second to another, so fast."""
+
+    expressways: float = 1.0
+    seed: int = 1
+    start: int = 0
+    stop: int = DURATION
+    speed: float = 1.0
+
+    def title(self) -> str:
+        """What is driven, with all that is not as the benchmark has it.
+
+        >>> Drive(2.5, start=9_900, speed=2).title()
+        'L = 2.5, fast-forward to 2:45:00, until 3:00:00 at 2 times the true rate'
+        """
+        ahead = f", fast-forward to {_hms(self.start)}" if self.start else ""
+        rate = "the true rate" if self.speed == 1 else f"{self.speed:g} times the true rate"
+        return f"L = {self.expressways:g}{ahead}, until {_hms(self.stop)} at {rate}"
+
+    def traffic(self) -> Iterator[pl.DataFrame]:
+        """All tuples: in long strides up to the start, then second by second."""
+        roads = Traffic(self.expressways, self.seed)
+        while roads.time < self.stop:
+            stride = min(_STRIDE, self.start - roads.time) if roads.time < self.start else 1
+            yield roads.next(stride)
+
+
+@dataclass
+class Progress:
+    """How a run stands."""
+
+    drive: Drive
+    clock: Clock
+    feeder: Feeder
+    emitted: dict[int, float] = field(default_factory=dict)
+    """When each epoch was committed, in seconds of the road."""
+    out: dict[str, int] = field(default_factory=dict)
+    stats: bx.RunStats = field(default_factory=bx.RunStats)
+    wall: float = 0.0
+    """Seconds on the wall that the whole run took, without the start of Spark."""
+
+    def line(self) -> str:
+        """In one line."""
+        feeder = self.feeder
+        tolls = self.out.get("tolls", 0)
+        if not self.clock.running:
+            head = f"fast-forward: {_hms(feeder.time)}, {feeder.read:,} tuples"
+        else:
+            behind = feeder.written - feeder.read
+            head = f"{_hms(self.clock.now())}: {feeder.read:,} tuples, {behind:,} behind"
+        return f"{head}, {self.stats.in_rate:,.0f}/s, {tolls:,} toll notifications"
+
+
+def drive_on_spark(
+    drive: Drive, folder: Path, tell: Callable[[Progress], None] = lambda _: None
+) -> Progress:
+    """Run it all; the answers are in ``folder/answers``, see :func:`answers`."""
+    past, tolls = folder / "past.npy", folder / "tolls.npy"
+    write_travel_history(past, drive.expressways, drive.seed)
+    write_tolls(tolls, drive.expressways, drive.seed)
+    clock = Clock(drive.start, drive.speed)
+    feeder = Feeder(drive.traffic(), folder / "road", clock)
+    progress = Progress(drive, clock, feeder)
+    roads = round(drive.expressways * 2) + round(drive.expressways * 2) % 2
+    segments = {"segment": list(range(roads * SEGMENTS))}
+
+    def hear(status: bx.Status) -> None:
+        progress.emitted[status.epoch] = clock.now()
+        progress.out = dict(status.out)
+        feeder.hear(sum(status.read.values()))
+
+    feeder.start()
+    try:
+        running = bx.run(
+            build(str(past), str(tolls)),
+            {"road": bx.files(folder / "road", follow=True)},
+            {name: folder / "answers" / name for name in ANSWERS},
+            tables={"segments": segments},
+            checkpoint=folder / "checkpoint",
+            epoch_rows=EPOCH_ROWS,
+            tell=hear,
+        )
+        while (status := running.wait(_TICK)).state in ("running", "waiting"):
+            if feeder.error is not None:
+                running.stop()
+                raise feeder.error
+            progress.stats = running.stats()
+            tell(progress)
+        progress.wall = status.seconds
+    finally:
+        feeder.stop()
+    return progress
+
+
+def answers(folder: Path, progress: Progress) -> dict[str, pl.LazyFrame]:
+    """The answers of each kind with the time at which they were emitted.
+
+    Nobody waited for those of the fast-forward: they count as emitted at once.
+    """
+    start, found = progress.clock.start, {}
+    for kind, schema in ANSWERS.items():
+        frames = [pl.LazyFrame(schema=schema)]
+        for path in sorted((folder / "answers" / kind).glob("part-*.parquet")):
+            emitted = progress.emitted[int(path.stem.removeprefix("part-"))]
+            emit = pl.when(pl.col("time") < start).then("time").otherwise(pl.lit(emitted))
+            rows = pl.scan_parquet(path).with_columns(emit=emit.cast(pl.Float64))
+            frames.append(rows.select(list(schema)))
+        found[kind] = pl.concat(frames)
+    return found
+
+
+def _hms(seconds: float) -> str:
+    """A time of the road.
+
+    >>> _hms(9_905.7)
+    '2:45:05'
+    """
+    minutes, second = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{second:02d}"
