@@ -23,7 +23,7 @@ from boxcars.apps.inject import Injector
 from boxcars.apps.watch import Reports, Watch
 from boxcars.engine.session import make_session, wake_workers
 
-EPOCH_ROWS = 200_000
+EPOCH_ROWS = 500_000
 _TICK, _LINES = 0.2, 2.0
 """Seconds between two looks at a run, and between two lines where there is no terminal."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
 from typing import BinaryIO
+from uuid import uuid4
 
 import polars as pl
 import pyarrow as pa
@@ -229,20 +228,10 @@ def writing(path: str | Path) -> Iterator[None]:
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """A new file that takes the place of ``target`` once it is whole."""
-    handle, name = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix
-    )
-    os.close(handle)
-    part = Path(name)
+    part = target.with_name(f".{target.stem}-{uuid4().hex}{target.suffix}")
     try:
         yield part
-        part.chmod(0o666 & ~_umask())
         part.replace(target)
-    finally:
+    except BaseException:
         part.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        raise

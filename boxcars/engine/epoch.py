@@ -7,6 +7,7 @@ the same names: that is why nothing is lost or doubled, wherever a process ends.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -107,6 +108,10 @@ def write_dead(task: Task, piece: Piece, stepper: Stepper) -> None:
         _write(pl.concat(stepper.dead), dead, f"{task.plan.epoch:08d}-{piece.number:04d}")
 
 
+_TURN = 0.0005
+"""Seconds for which a thread has Python to itself while others want it."""
+
+
 def run_here(task: Task) -> list[Done]:
     """Run all pieces of an epoch in this process, those of a level side by side."""
     layout = make_layout(task.network, task.shape)
@@ -128,7 +133,12 @@ def run_here(task: Task) -> list[Done]:
 
 @lru_cache(maxsize=1)
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads that stay from epoch to epoch, with the connections that they have opened."""
+    """Threads that stay from epoch to epoch, with the connections that they have opened.
+
+    Pieces with little to do need Python itself: they take turns more often than Python would let
+    them, so that none waits while another one could compute.
+    """
+    sys.setswitchinterval(_TURN)
     return ThreadPoolExecutor(threads, "boxcars-piece")
 
 

@@ -56,19 +56,15 @@ def merge_trains(trains: Sequence[pl.DataFrame], ts: str | None) -> pl.DataFrame
         return (full or list(trains))[0]
     columns = full[0].columns
     by = [*([ts] if ts is not None else []), *rank_names(columns)]
-    firsts = pl.concat([train.select(by)[:1] for train in full])
-    full = [full[place] for place in _sorted_places(firsts, by)]
-    whole = pl.concat([train.select(columns) for train in full])
     edges = pl.concat([train.select(by)[[0, -1]] for train in full])
-    if _sorted_places(edges, by) == list(range(edges.height)):
+    order = pl.arg_sort_by(by, nulls_last=False, maintain_order=True)
+    places = [place // 2 for place in edges.select(order).to_series().to_list()]
+    whole: pl.DataFrame = pl.concat(
+        [full[place].select(columns) for place in dict.fromkeys(places)]
+    )
+    if places[::2] == places[1::2]:  # they lie one behind the other
         return whole
     return whole.sort(by, nulls_last=False, maintain_order=True)
-
-
-def _sorted_places(rows: pl.DataFrame, by: Sequence[str]) -> list[int]:
-    """The places of a few rows in their order; equal ones stay as they are."""
-    order = pl.arg_sort_by(by, nulls_last=False, maintain_order=True)
-    return rows.select(order).to_series().to_list()
 
 
 def share_tuples(
