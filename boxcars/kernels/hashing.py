@@ -76,6 +76,8 @@ def hash_columns(columns: Sequence[pl.Series], number: int) -> Ints:
 
 def _words(column: pl.Series) -> Words:
     """Values of 64 bits; equal floats have equal ones, minus zero and all that is no number too."""
+    if column.dtype == pl.Int64 and not column.null_count():
+        return column.to_numpy().view(np.uint64)
     if column.dtype == pl.Float64:
         floats = column.fill_null(0.0).fill_nan(float("nan")).to_numpy() + 0.0
         return floats.view(np.uint64)

@@ -60,11 +60,15 @@ def merge_trains(trains: Sequence[pl.DataFrame], ts: str | None) -> pl.DataFrame
     order = pl.arg_sort_by(by, nulls_last=False, maintain_order=True)
     places = [place // 2 for place in edges.select(order).to_series().to_list()]
     whole: pl.DataFrame = pl.concat(
-        [full[place].select(columns) for place in dict.fromkeys(places)]
+        [_ordered(full[place], columns) for place in dict.fromkeys(places)]
     )
     if places[::2] == places[1::2]:  # they lie one behind the other
         return whole
     return whole.sort(by, nulls_last=False, maintain_order=True)
+
+
+def _ordered(train: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    return train if train.columns == columns else train.select(columns)
 
 
 def share_tuples(

@@ -74,9 +74,10 @@ def judge_drive(drive: Drive, console: Console, out: Path | None = None) -> Repo
             progress = drive_on_spark(drive, folder, lambda progress: teller.tell(progress.line()))
             teller.tell("the validator drives the same way ...")
             past = Seeded(drive.expressways, drive.seed)
-            report = validate(drive.traffic(), answers(folder, progress), past)
+            given = answers(folder, progress)
+            report = validate(drive.traffic(), given, past, timed_from=drive.start)
     seconds = progress.wall
-    console.print(str(report))
+    console.print(str(report), soft_wrap=True)
     console.print(
         f"[bold]{'valid' if report.valid else 'NOT valid'}[/bold]: {drive.title()}, "
         f"{progress.feeder.read:,} tuples in {seconds:,.0f} s"

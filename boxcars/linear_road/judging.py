@@ -23,13 +23,15 @@ _TAG = "expected_"
 class Judge:
     """Takes what is expected, minute by minute, and judges ``span`` minutes of answers at once."""
 
-    def __init__(self, answers: Mapping[str, pl.LazyFrame], span: int = 5) -> None:
+    def __init__(
+        self, answers: Mapping[str, pl.LazyFrame], span: int = 5, timed_from: int = 0
+    ) -> None:
         empty = {kind: pl.LazyFrame(schema=schema) for kind, schema in ANSWERS.items()}
         self._answers = {
             kind: frame.select(list(ANSWERS[kind])).cast(pl.Schema(ANSWERS[kind]))
             for kind, frame in {**empty, **answers}.items()
         }
-        self._span = span
+        self._span, self._timed_from = span, timed_from
         self._waiting: list[Expected] = []
         self._judged: tuple[int, int] | None = None
         self._report = Report({kind: Found() for kind in ANSWERS})
@@ -67,7 +69,8 @@ class Judge:
     def _compare(self, kind: str, expected: pl.DataFrame, given: pl.DataFrame) -> None:
         """Two ways: what is expected must be given, and what is given must be expected."""
         keys, found = _KEYS[kind], self._report.kinds[kind]
-        found.time((given["emit"] - given["time"]).drop_nulls().to_numpy())
+        timed = given.filter(pl.col("time") >= self._timed_from)
+        found.time((timed["emit"] - timed["time"]).drop_nulls().to_numpy())
         missing = expected.select(keys).unique().join(given, on=keys, how="anti")
         found.add("missing", missing.height, missing.sort(keys).head().to_dicts())
         self._unexpected(kind, given.join(expected, on=keys, how="anti"))

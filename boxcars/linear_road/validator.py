@@ -19,15 +19,21 @@ from boxcars.linear_road.report import Report
 
 
 def validate(
-    tuples: Iterable[pl.DataFrame], answers: Mapping[str, pl.LazyFrame], past: Past, span: int = 5
+    tuples: Iterable[pl.DataFrame],
+    answers: Mapping[str, pl.LazyFrame],
+    past: Past,
+    span: int = 5,
+    timed_from: int = 0,
 ) -> Report:
     """Judge the answers to an input; at any time it holds those of ``span`` minutes.
+
+    Latencies are those of answers to tuples from the second ``timed_from`` on.
 
     ``tuples`` are frames in the order of time, as :func:`boxcars.linear_road.traffic.generate`
     makes them. ``answers`` are as :func:`read_answers` gives them; a kind may be left out if there
     are none.
     """
-    validator = Validator(answers, past, span)
+    validator = Validator(answers, past, span, timed_from)
     for frame in tuples:
         validator.feed(frame)
     return validator.finish()
@@ -48,8 +54,14 @@ def read_answers(folder: Path) -> dict[str, pl.LazyFrame]:
 class Validator:
     """Judges answers while the input goes by."""
 
-    def __init__(self, answers: Mapping[str, pl.LazyFrame], past: Past, span: int = 5) -> None:
-        self._expectation, self._judge = Expectation(past), Judge(answers, span)
+    def __init__(
+        self,
+        answers: Mapping[str, pl.LazyFrame],
+        past: Past,
+        span: int = 5,
+        timed_from: int = 0,
+    ) -> None:
+        self._expectation, self._judge = Expectation(past), Judge(answers, span, timed_from)
 
     def feed(self, tuples: pl.DataFrame) -> None:
         """Take the next tuples of the input."""
