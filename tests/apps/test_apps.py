@@ -102,7 +102,7 @@ def test_on_spark(app: App, spark: SparkSession, tmp_path: Path) -> None:
             made.data,
             sinks,
             tables=made.tables,
-            epoch_rows=made.rows // 3,
+            epoch_rows=made.rows // 2 + 1,
             instances=instances,
             spark=spark,
         ).wait()
