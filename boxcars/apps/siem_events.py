@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from boxcars.apps.generate import CHUNK
+
 RATE = 100
 """Events of a second."""
 SPAN = 1000
 """Seconds in which each scenario is played once."""
-CHUNK = 50_000
 EVENTS = pl.Schema(
     {
         "time": pl.Int64(),

@@ -45,9 +45,8 @@ class Laboratory:
         self._own = rng.normal(0, 1, TANKS)
         self.poisonings = [
             Poisoning(tank, start, start + 600, start + 2400)
-            for number, start in enumerate(range(7200, slots * WATER_EVERY - 2700, 5400))
+            for start in range(7200, slots * WATER_EVERY - 2700, 5400)
             for tank in [int(rng.integers(0, TANKS))]
-            if number < slots
         ]
 
     def water(self, slots: range) -> pl.DataFrame:

@@ -104,7 +104,9 @@ def read_directives(
             reader.wrong(f"there are two directives {directive.id}.", directive.line)
         ids.add(directive.id)
     if reader.problems:
-        raise NetworkError(sorted(reader.problems, key=lambda p: p.location.line))  # type: ignore[union-attr]
+        raise NetworkError(
+            sorted(reader.problems, key=lambda p: p.location.line if p.location else 0)
+        )
     return found
 
 

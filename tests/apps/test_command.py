@@ -1,6 +1,7 @@
 """``boxcars apps``: the list, a run with its summary, and a run at a pace."""
 
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,11 +75,11 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("spark")
 def test_a_generator_that_fails(tmp_path: Path) -> None:
     def feed(rows: int, seed: int) -> Feed:
-        def chunks() -> object:
+        def chunks() -> Iterator[Chunk]:
             yield next(APP.feed(rows, seed).chunks)
             raise ValueError("no more")
 
-        return Feed(chunks(), APP.feed(rows, seed).planted)  # type: ignore[arg-type]
+        return Feed(chunks(), APP.feed(rows, seed).planted)
 
     with pytest.raises(ValueError, match="no more"):
         shown(replace(APP, feed=feed), tmp_path, 1_000, rate=2_000)

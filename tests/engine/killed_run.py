@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pyarrow as pa
@@ -89,7 +90,7 @@ def main() -> None:
     armed = "--conf spark.python.daemon.module=tests.engine.killed_daemon"
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"{armed} pyspark-shell"
     if shuffle:
-        setattr(job, "worth_a_shuffle", lambda *_: True)  # noqa: B010
+        patch.object(job, "worth_a_shuffle", return_value=True).start()
     arm("driver")
     live(
         folder,
