@@ -23,6 +23,7 @@ from boxcars.connect.splits import read_split
 from boxcars.engine.counts import count, worth
 from boxcars.engine.feed import Turn, take_turn
 from boxcars.engine.layout import Layout, Piece, make_layout
+from boxcars.engine.loads import count_loads
 from boxcars.engine.states import load_states, save_states
 from boxcars.engine.stepper import Stepper
 from boxcars.engine.task import Arrival, Done, Task
@@ -65,7 +66,9 @@ def _run_boxes(
     files = save_states(task, piece, after, known)
     counted = count(stepper, subquery.nodes, after)
     heads = read_heads(after, [subquery.source] if subquery.source is not None else [])
-    return _send(layout, piece, stepper), Done(piece.number, files, counted, heads=heads)
+    loads = count_loads(layout, subquery, stepper)
+    done = Done(piece.number, files, counted, heads=heads, loads=loads)
+    return _send(layout, piece, stepper), done
 
 
 def _merge(arrivals: Sequence[Arrival], layout: Layout, arc: Arc) -> tuple[pl.DataFrame, Frontier]:

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from boxcars.engine.counts import Counts
 from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
+from boxcars.engine.loads import add_loads
 from boxcars.engine.memory import keep_memory
 from boxcars.engine.task import Arrival, Done, Outcome, Task
 from boxcars.engine.written import run_written
@@ -86,7 +87,8 @@ def _outcome(found: Sequence[Done]) -> Outcome:
     heads = {name: head for done in ordered for name, head in done.heads.items()}
     worth = {name: sum_ for done in ordered for name, sum_ in done.worth.items()}
     files = tuple(entry for done in ordered for entry in done.state)
-    return Outcome(files, stats, rows, heads, worth)
+    loads = add_loads(done.loads for done in ordered)
+    return Outcome(files, stats, rows, heads, worth, loads)
 
 
 def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:

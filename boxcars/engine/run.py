@@ -25,18 +25,19 @@ from boxcars.connect.run_tables import contents, prepare_tables
 from boxcars.connect.sources import Aborted
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, check_network
 from boxcars.engine.counts import Totals
+from boxcars.engine.held import ByBucket, held_by_bucket
 from boxcars.engine.job import run_job
 from boxcars.engine.layout import BUCKETS, Layout, Shape, make_layout
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
-from boxcars.engine.task import Task
+from boxcars.engine.task import Outcome, Task
 from boxcars.model.check import Checked
 from boxcars.model.entities import Table
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
-from boxcars.model.problem import Wrong, nearest
+from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.plan import Strategy
 
 EPOCH_ROWS = 100_000
@@ -113,10 +114,29 @@ class Run:
         read = {name: place.position for name, place in places.items()}
         return Status(state, epoch, read, dict(self._out), perf_counter() - self._started)
 
-    def stats(self) -> RunStats:
-        """What each box and piece did, how fast it goes, and how long results take."""
+    def stats(self, held: bool = False) -> RunStats:
+        """What each box, piece and bucket did, how fast it goes, and how long results take.
+
+        ``held`` also counts what each bucket holds, which takes a look at all states.
+        """
+        holds = self._held() if held else None
         waiting = self._waiting and not self._ended.is_set()
-        return self._history.stats(self._epochs.layout, perf_counter() if waiting else None)
+        return self._history.stats(self._epochs.layout, perf_counter() if waiting else None, holds)
+
+    def _held(self) -> Mapping[str, ByBucket]:
+        """What the buckets hold; the run may go on, and remove the files that are looked at."""
+        while (manifest := self._manifest) is not None:
+            if not self._epochs.checkpoint.folder.exists():
+                raise Wrong(
+                    "this run has ended, and what its buckets held is gone with it: run it with a "
+                    "checkpoint, or ask before it ends."
+                )
+            try:
+                return held_by_bucket(self._epochs.checkpoint, self._epochs.layout, manifest.state)
+            except BoxcarsError:
+                if manifest is self._manifest:
+                    raise
+        return {}
 
     def tables(self) -> Mapping[str, pa.Table]:
         """What the tables in the checkpoint hold: now, or when the run ended."""
@@ -152,9 +172,9 @@ class Run:
                 pause = min(pause * 1.5, _LONGEST)
 
     def _run_epoch(self, plan: Plan, begun: float) -> None:
-        self._manifest, rows = self._epochs.run(plan, self._manifest)
-        self._history.note(begun, perf_counter(), self._manifest.stats, rows)
-        for name, number in rows.items():
+        self._manifest, done = self._epochs.run(plan, self._manifest)
+        self._history.note(begun, perf_counter(), self._manifest.stats, done.rows, done.loads)
+        for name, number in done.rows.items():
             self._out[name] = self._out.get(name, 0) + number
         if self._tell is not None:
             self._tell(self.status())
@@ -268,7 +288,7 @@ class _Epochs:
                 self.checkpoint.begin(plan)
         return plan
 
-    def run(self, plan: Plan, last: Manifest | None) -> tuple[Manifest, Mapping[str, int]]:
+    def run(self, plan: Plan, last: Manifest | None) -> tuple[Manifest, Outcome]:
         """One epoch: from its plan to its manifest."""
         before = () if last is None else last.state
         sinks = {name: str(outlet.folder) for name, outlet in self.outlets.items()}
@@ -304,7 +324,7 @@ class _Epochs:
         self.checkpoint.commit(manifest)
         if last is not None:
             self.planner.forget(last)
-        return manifest, done.rows
+        return manifest, done
 
     def finish(self, last: Manifest) -> None:
         """All input is processed: files that were waiting for that are written."""

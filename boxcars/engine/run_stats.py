@@ -9,12 +9,15 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from boxcars.engine.counts import BoxTotals, Counts, Totals
+from boxcars.engine.held import ByBucket
 from boxcars.engine.layout import Layout
+from boxcars.engine.loads import Load, add_loads
 from boxcars.engine.stats import aligned
+from boxcars.plan import Registry
 
 FOR_RATES = 10
 """How many of the last epochs rates are of."""
@@ -37,8 +40,30 @@ class PieceStats(Counts):
 
 
 @dataclass(frozen=True)
+class BucketStats:
+    """What one bucket of a box did in the last epochs, and the instance that owns it.
+
+    Rates, cost and selectivity are as those of a piece, but estimated from a sample of each train.
+    ``queue`` and the state are counted only if they are asked for, and None otherwise; what all
+    buckets of a piece share counts in each of them.
+    """
+
+    bucket: int
+    instance: int
+    in_rate: float = 0.0
+    out_rate: float = 0.0
+    cost: float | None = None
+    selectivity: float | None = None
+    queue: int | None = None
+    state_rows: int | None = None
+    state_bytes: int | None = None
+
+
+@dataclass(frozen=True)
 class RunBoxStats(PieceStats):
     """What an input or box did, and each of its pieces since the run is laid out as it is.
+
+    A box whose tuples are shared out by their key has ``buckets``.
 
     Boxes that run as one pipeline share its time: it is booked on the last of them, and the others
     name it in ``fused_into``.
@@ -47,6 +72,7 @@ class RunBoxStats(PieceStats):
     type: str = ""
     fused_into: str = ""
     pieces: tuple[PieceStats, ...] = ()
+    buckets: tuple[BucketStats, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,17 +152,29 @@ class History:
         self._lock = threading.Lock()
         self._marks = deque([_Mark(at, totals)], maxlen=FOR_RATES + 1)
         self._epochs: deque[tuple[float, Mapping[str, int]]] = deque(maxlen=FOR_LATENCIES)
+        self._loads: deque[Mapping[str, Load]] = deque(maxlen=FOR_RATES)
 
-    def note(self, begun: float, ended: float, totals: Totals, rows: Mapping[str, int]) -> None:
-        """An epoch was committed, and gave so many rows to each output."""
+    def note(
+        self,
+        begun: float,
+        ended: float,
+        totals: Totals,
+        rows: Mapping[str, int],
+        loads: Mapping[str, Load],
+    ) -> None:
+        """An epoch was committed: it gave so many rows to each output, and did this by bucket."""
         with self._lock:
             self._marks.append(_Mark(ended, totals))
             self._epochs.append((ended - begun, rows))
+            self._loads.append(loads)
 
-    def stats(self, layout: Layout, now: float | None = None) -> RunStats:
+    def stats(
+        self, layout: Layout, now: float | None = None, held: Mapping[str, ByBucket] | None = None
+    ) -> RunStats:
         """The statistics up to the last epoch, or up to now if nothing new has come since."""
         with self._lock:
             first, last, epochs = self._marks[0], self._marks[-1], list(self._epochs)
+            loads = add_loads(self._loads)
         seconds = (last.at if now is None else now) - first.at
         fused = {n: s.last for stages in layout.stages.values() for s in stages for n in s.names}
         net, then, nothing = layout.checked.network, first.totals, BoxTotals()
@@ -146,7 +184,12 @@ class History:
             into = "" if fused.get(name, name) == name else fused[name]
             totals = last.totals.boxes.get(name, nothing)
             before = then.boxes.get(name, nothing)
-            boxes[name] = _box_stats(totals, before, seconds, type_, into)
+            box = _box_stats(totals, before, seconds, type_, into)
+            if name in loads:
+                instances = layout.plan[layout.plan.home[name]].instances
+                holds = None if held is None else held.get(name)
+                box = replace(box, buckets=_bucket_stats(loads[name], instances, seconds, holds))
+            boxes[name] = box
         outputs = {}
         for name in net.outputs:
             tuples = last.totals.outputs.get(name, 0)
@@ -169,6 +212,20 @@ def _box_stats(
     return RunBoxStats(**whole, type=type_, fused_into=into, pieces=pieces)
 
 
+def _bucket_stats(
+    load: Load, instances: int, seconds: float, held: ByBucket | None
+) -> tuple[BucketStats, ...]:
+    owners = Registry.balanced(len(load.entered), instances).owners.tolist()
+    busy = load.entered.tolist(), load.left.tolist(), load.seconds.tolist()
+    found = []
+    for bucket, (owner, entered, left, took) in enumerate(zip(owners, *busy, strict=True)):
+        cost, selectivity = (1e6 * took / entered, left / entered) if entered else (None, None)
+        holds = {} if held is None else asdict(held[bucket])
+        rates = _rate(entered, seconds), _rate(left, seconds)
+        found.append(BucketStats(bucket, owner, *rates, cost, selectivity, **holds))
+    return tuple(found)
+
+
 def _figures(counts: Counts, before: Counts, seconds: float) -> dict[str, Any]:
     """The counts with what follows from them."""
     entered = counts.tuples_in
@@ -180,7 +237,7 @@ def _figures(counts: Counts, before: Counts, seconds: float) -> dict[str, Any]:
     }
 
 
-def _rate(number: int, seconds: float) -> float:
+def _rate(number: float, seconds: float) -> float:
     return number / seconds if seconds > 0 else 0.0
 
 
@@ -208,10 +265,11 @@ def _percentile(weighted: Sequence[tuple[float, int]], percent: int) -> float:
 
 
 def _box_table(boxes: Mapping[str, RunBoxStats]) -> str:
-    """A line for each box; late and dead tuples only if there are any."""
+    """A line for each box; late and dead tuples, and buckets, only if there are any."""
     rare = [kind for kind in ("late", "dead") if any(getattr(b, kind) for b in boxes.values())]
     head = ["box", "type", "pieces", "in", "in/s", "out", "out/s", "out:in", "µs", "queue"]
-    rows = [[*head, "rows", "state", *rare]]
+    shared = ["hottest bucket"] if any(box.buckets for box in boxes.values()) else []
+    rows = [[*head, "rows", "state", *rare, *shared]]
     for name, box in boxes.items():
         cost = f"in {box.fused_into}" if box.fused_into else _short(box.cost)
         rows.append(
@@ -222,9 +280,23 @@ def _box_table(boxes: Mapping[str, RunBoxStats]) -> str:
                 *(_short(box.selectivity), cost, f"{box.queue:,}"),
                 *(f"{box.state_rows:,}", _bytes(box.state_bytes)),
                 *(f"{getattr(box, kind):,}" for kind in rare),
+                *(_hottest(box.buckets) for _ in shared),
             ]
         )
     return aligned(rows, 2)
+
+
+def _hottest(buckets: Sequence[BucketStats]) -> str:
+    """The busiest bucket and its part of what came in.
+
+    >>> _hottest([BucketStats(0, 0, in_rate=30.0), BucketStats(1, 0, in_rate=10.0)])
+    '0 (75 %)'
+    """
+    whole = sum(bucket.in_rate for bucket in buckets)
+    if not whole:
+        return ""
+    hottest = max(buckets, key=lambda bucket: bucket.in_rate)
+    return f"{hottest.bucket} ({100 * hottest.in_rate / whole:.0f} %)"
 
 
 def _output_table(outputs: Mapping[str, OutputStats]) -> str:

@@ -34,7 +34,7 @@ def load_states(task: Task, layout: Layout, piece: Piece) -> tuple[dict[str, Sta
     states: dict[str, State] = {}
     known: dict[int, str] = {}
     for name in subquery.nodes:
-        files = _files_of(task.before, name)
+        files = files_of(task.before, name)
         if not files:
             continue
         old = before.plan[before.plan.home[name]]
@@ -53,13 +53,13 @@ def load_whole(task: Task) -> tuple[dict[str, State], Known]:
     states: dict[str, State] = {}
     known: dict[int, str] = {}
     for name in {owner for owner, *_ in task.before}:
-        (files,) = _files_of(task.before, name).values()
+        (files,) = files_of(task.before, name).values()
         states[name] = _load(checkpoint, 0, files)
         known |= {id(states[name][frame]): file for frame, file in files.items()}
     return states, known
 
 
-def _files_of(files: Files, box: str) -> dict[int, dict[str, str]]:
+def files_of(files: Files, box: str) -> dict[int, dict[str, str]]:
     """The files of a box, by instance and name of the frame."""
     found: dict[int, dict[str, str]] = {}
     for owner, instance, frame, file in files:

@@ -60,7 +60,7 @@ class Stepper:
         self.entering[name, port] = train
         self.frontiers[self.net.boxes[name].inputs[port].source] = frontier
 
-    def _train(self, name: str, port: int = 0) -> pl.DataFrame:
+    def train(self, name: str, port: int = 0) -> pl.DataFrame:
         """The train that enters a box."""
         if (name, port) in self.entering:
             return self.entering[name, port]
@@ -98,7 +98,7 @@ class Stepper:
 
     def _run_chain(self, stage: Stage) -> None:
         """Run a chain of lazy boxes as one Polars query."""
-        train = self._train(stage.names[0])
+        train = self.train(stage.names[0])
         frontier = self.frontiers[stage.inputs[0].source]
         ranks = rank_names(train.columns)
         lazy: Mapping[str, pl.LazyFrame] = {MAIN: train.lazy()}
@@ -146,7 +146,7 @@ class Stepper:
 
     def _run_eager(self, name: str, box: Eager) -> None:
         arc = self.net.boxes[name].inputs[0]
-        train, schema = self._train(name), self.checked.schemas[arc]
+        train, schema = self.train(name), self.checked.schemas[arc]
         if not keeps_order(box, schema, self.checked.schemas[Arc(name)]):
             ranks = rank_names(train.columns)
             train = train.with_columns(ranked_by_time(ranks, schema.ts))
@@ -159,7 +159,7 @@ class Stepper:
         schemas = self.checked.inputs_of(name)
         if name not in self.states:
             self.states[name] = box.start(schemas)
-        trains = tuple(self._train(name, port) for port in range(len(arcs)))
+        trains = tuple(self.train(name, port) for port in range(len(arcs)))
         frontiers = tuple(self.frontiers[arc.source] for arc in arcs)
         before = self.states[name]
         step = box.step(box_state(before), trains, frontiers, schemas)
@@ -170,7 +170,7 @@ class Stepper:
 
     def _run_tabled(self, name: str, box: Tabled) -> None:
         arc = self.net.boxes[name].inputs[0]
-        train = self._train(name)
+        train = self.train(name)
         frames = dict(box.run(train, self.checked.schemas[arc], self.store))
         self.frontiers[name] = self.frontiers[arc.source]
         self._leave(name, train.height, frames)

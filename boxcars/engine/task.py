@@ -11,6 +11,7 @@ import polars as pl
 from boxcars.engine.checkpoint import Files, Plan
 from boxcars.engine.counts import Counts
 from boxcars.engine.layout import Shape
+from boxcars.engine.loads import Load
 from boxcars.kernels.kernel import Frontier
 
 
@@ -57,6 +58,8 @@ class Done:
     """The greatest order value of each input that was read, as a number."""
     worth: Mapping[str, float] = field(default_factory=dict)
     """The sum of the utilities of what came out."""
+    loads: Mapping[str, Load] = field(default_factory=dict)
+    """What it did for each of its buckets."""
 
 
 @dataclass(frozen=True)
@@ -68,3 +71,4 @@ class Outcome:
     rows: Mapping[str, int]
     heads: Mapping[str, int | float]
     worth: Mapping[str, float]
+    loads: Mapping[str, Load]

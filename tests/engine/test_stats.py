@@ -216,7 +216,7 @@ class TestHistory:
         for epoch in range(1, 1001):
             totals = Totals({"calls": BoxTotals(Counts(tuples_in=100 * epoch))}, {"counts": epoch})
             took = 9.0 if epoch < 1000 - FOR_LATENCIES else 0.25
-            history.note(epoch - took, float(epoch), totals, {"counts": 1})
+            history.note(epoch - took, float(epoch), totals, {"counts": 1}, {})
         assert len(history._marks) == FOR_RATES + 1
         assert len(history._epochs) == FOR_LATENCIES
         stats = history.stats(layout)
@@ -226,7 +226,7 @@ class TestHistory:
     def test_who_waits_becomes_slow(self) -> None:
         layout = lay_out(network().check().or_raise(), Shape(1, 4))
         history = History(Totals(), 0.0)
-        history.note(0.0, 1.0, Totals({"calls": BoxTotals(Counts(tuples_in=100))}, {}), {})
+        history.note(0.0, 1.0, Totals({"calls": BoxTotals(Counts(tuples_in=100))}, {}), {}, {})
         assert history.stats(layout).in_rate == 100
         assert history.stats(layout, now=10.0).in_rate == 10
 
