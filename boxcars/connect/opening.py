@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from boxcars.connect.files import list_parts
+from boxcars.connect.inbox import InboxReader
 from boxcars.connect.listed import FileLog, FollowedFiles, ListedFiles
 from boxcars.connect.rate import RateReader
 from boxcars.connect.reader import Reader
@@ -16,6 +17,7 @@ from boxcars.connect.sources import Files, Rate, Script, Stream, source_of
 from boxcars.connect.staging import keep_data
 from boxcars.connect.streaming import FrameReader
 from boxcars.model.entities import Input
+from boxcars.outside.connector import Connector
 
 
 def open_source(source: Any, home: Path, entity: Input) -> Reader:
@@ -24,6 +26,8 @@ def open_source(source: Any, home: Path, entity: Input) -> Reader:
     if isinstance(source, str | Path):
         source = source_of(str(source))
     match source:
+        case Connector():
+            return InboxReader(source, home, entity)
         case Files():
             return _open_files(source, home, entity)
         case Rate():

@@ -7,10 +7,14 @@ is all. For other sinks the folder is under the checkpoint, and the driver deliv
 from __future__ import annotations
 
 import io
+import logging
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
+from uuid import uuid4
 
 import polars as pl
 import pyarrow as pa
@@ -25,9 +29,17 @@ from boxcars.connect.sinks import Callback, Console
 from boxcars.connect.sources import Files
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
+from boxcars.outside.connector import Connector, Lost, connect
 
+PATIENCE = 600.0
+"""Seconds for which a run waits for a system outside that was lost."""
+_FIRST, _LONGEST = 0.1, 10.0
+"""Seconds to wait before it is tried again: at first, and in the end."""
 _SHOWN = 100
 """How many rows of an epoch a terminal shows."""
+
+
+_log = logging.getLogger("boxcars.connect")
 
 
 class Outlet:
@@ -41,6 +53,12 @@ class Outlet:
 
     def finish(self) -> None:
         """All input is processed, and the last epoch is committed."""
+
+    def give_up(self) -> None:
+        """The run is to stop: don't wait for anybody any more. Called by another thread."""
+
+    def close(self) -> None:
+        """The run has ended."""
 
 
 class OneFile(Outlet):
@@ -97,6 +115,68 @@ class Delivered(Outlet):
         return int(self._ledger.read_text()) if self._ledger.exists() else 0
 
 
+class HandedOver(Delivered):
+    """A system outside. If it is lost, its sink waits for it, and so does the run.
+
+    The option ``patience`` of its address says for how many seconds; then the run fails, and can go
+    on from its checkpoint.
+    """
+
+    def __init__(self, home: Path, connector: Connector, schema: Schema) -> None:
+        super().__init__(home, self._hand)
+        self._url, self._patience = connector.url, connector.url.number("patience", PATIENCE)
+        self._delivery = connector.delivery(schema, home_name(home))
+        self._giving_up = threading.Event()
+        try:
+            self._delivery.open()
+        except Lost as lost:
+            self._delivery.close()
+            raise Wrong(f"{self._url}: {lost} Is it running?") from None
+        self._connected = True
+
+    def _hand(self, parts: list[Path], epoch: int) -> None:
+        table, pause, until = _table(parts), _FIRST, monotonic() + self._patience
+        while True:
+            try:
+                if not self._connected:
+                    self._delivery.open()
+                    self._connected = True
+                    _log.warning("%s: connected again", self._url)
+                return self._delivery.deliver(table, epoch)
+            except Lost as lost:
+                self._lose(lost)
+                if monotonic() + pause > until or self._giving_up.wait(pause):
+                    raise BoxcarsError(
+                        f"{self._url}: {lost} Epoch {epoch} was not delivered; a run with this "
+                        "checkpoint goes on with it."
+                    ) from None
+                pause = min(2 * pause, _LONGEST)
+
+    def _lose(self, lost: Lost) -> None:
+        if self._connected:
+            _log.warning("%s: %s Trying again.", self._url, lost)
+        self._connected = False
+        self._delivery.close()
+
+    def give_up(self) -> None:
+        """Don't wait for it any longer."""
+        self._giving_up.set()
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._delivery.close()
+
+
+def home_name(home: Path) -> str:
+    """A name for an output that no other run has, and that stays when the run goes on."""
+    path = home / "name"
+    if not path.exists():
+        with writing(path), replacing(path) as part:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(uuid4().hex)
+    return path.read_text()
+
+
 def open_sink(
     name: str, sink: Any, home: Path, schema: Schema, session: Callable[[], SparkSession]
 ) -> Outlet:
@@ -104,6 +184,10 @@ def open_sink(
     match sink:
         case "-" | Console():
             return Delivered(home, lambda parts, _: _print(name, _table(parts)))
+        case str() if "://" in sink:
+            return HandedOver(home, connect(sink), schema)
+        case Connector():
+            return HandedOver(home, sink, schema)
         case str() | Path():
             return _open_path(str(sink), home, schema)
         case Files():
@@ -114,16 +198,13 @@ def open_sink(
             return Delivered(home, lambda parts, epoch: sink.function(_table(parts), epoch))
     if not callable(sink):
         raise Wrong(
-            f"expected a path, bx.files, bx.callback, bx.console or a function of a DataFrame and "
-            f"an epoch, got {sink!r}."
+            f"expected a path, an address, bx.files, bx.callback, bx.console or a function of a "
+            f"DataFrame and an epoch, got {sink!r}."
         )
     return Delivered(home, lambda parts, epoch: sink(_spark_frame(session(), parts), epoch))
 
 
 def _open_path(where: str, home: Path, schema: Schema) -> Outlet:
-    scheme, mark, _ = where.partition("://")
-    if mark:
-        raise Wrong(f"there is no sink '{scheme}://'.")
     path = Path(where).resolve()
     if where.endswith("/") or path.is_dir() or not path.suffix:
         if path.is_file():

@@ -48,11 +48,13 @@ class Reader(ABC):
     def take(self, place: Place, rows: int) -> Portion:
         """The next rows behind a place, at most that many; none if there is nothing new."""
 
-    def forget(self, place: Place) -> None:  # noqa: B027
+    def forget(self, place: Place) -> None:
         """No recovery needs what is before this place."""
+        return
 
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:
         """The run has ended."""
+        return
 
 
 def take_files(

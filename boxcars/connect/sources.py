@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from boxcars.expr import Expr
-from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.model.problem import BoxcarsError, Wrong
+from boxcars.outside.connector import Connector, connect
 
 
 @dataclass(frozen=True)
@@ -105,17 +106,17 @@ def stream(frame: Any, *, trigger: str = Stream.trigger) -> Stream:
     return Stream(frame, trigger)
 
 
-def source_of(text: str, *, follow: bool = False) -> Files | Rate:
-    """A source from its text: a path, a pattern, or ``rate://1000?rows=500&time=value % 10``.
+def source_of(text: str, *, follow: bool = False) -> Files | Rate | Connector:
+    """A source from its text: a path, a pattern, an address, or ``rate://1000?rows=500&...``.
 
-    Expressions stand as they are: nothing in them is decoded, so ``%`` is itself.
+    Expressions of a rate stand as they are: nothing in them is decoded, so ``%`` is itself.
     """
     scheme, mark, rest = text.partition("://")
     if not mark:
         can_follow = follow and not Path(text).is_file()
         return Files(text, can_follow)
     if scheme != "rate":
-        raise Wrong(f"there is no source '{scheme}://'.{nearest(scheme, ['rate'])}")
+        return connect(text)
     number, _, query = rest.partition("?")
     given: dict[str, str] = {}
     for pair in query.split("&") if query else []:

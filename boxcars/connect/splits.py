@@ -17,6 +17,8 @@ from boxcars.model.entities import Input
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 
+DEAD_SUFFIX = ".dead"
+"""How the name of a Parquet file ends that has only dead letters, of what came from outside."""
 NUMBERS = Schema.of({"value": "int"}, ts="value")
 """What the expressions of a rate read: the number of the row."""
 
@@ -33,6 +35,8 @@ class FileSplit:
 
     def read(self, entity: Input) -> Conformed:
         """The tuples; the dead letters of a file come with its first rows."""
+        if self.path.endswith(DEAD_SUFFIX):
+            return Conformed(entity.schema.empty(), pl.read_parquet(self.path))
         stamp = _stamp_of(self.path)
         if stamp and fits(Path(self.path), entity):
             return Conformed(self._read_groups(entity, stamp), dead_letters([]))

@@ -10,7 +10,6 @@ equal rows are in the order of their partitions.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,20 +21,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import expr, monotonically_increasing_id
 from pyspark.sql.streaming.query import StreamingQuery
 
+from boxcars.connect.batches import Batches
 from boxcars.connect.conform import conform
-from boxcars.connect.files import replacing, writing
 from boxcars.connect.listed import Heights
 from boxcars.connect.reader import Place, Portion, Reader, take_files
 from boxcars.connect.sources import Stream
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong, a
 from boxcars.model.types import Type
-
-_AHEAD = 8
-"""How many batches Spark may be ahead of the run."""
-
-_PARTS = 1_000_000
-"""More files than a batch has: the number of a file is that of its batch times this, and more."""
 
 _PLACE = "__place"
 """A column for the place of a row in its partition and batch."""
@@ -68,7 +61,8 @@ class FrameReader(Reader):
         self._trigger = _trigger(stream.trigger)
         self.endless = stream.frame.isStreaming and "availableNow" not in self._trigger
         self._frame = stream.frame.select(*(_quoted(name) for name in entity.fields))
-        self._batches = _Batches(home, stream.frame.isStreaming, entity)
+        self._staging = _Staging(home, stream.frame.isStreaming, entity)
+        self._batches = self._staging.batches
         self._heights = Heights(entity)
         self._query: StreamingQuery | None = None
         self._begun = False
@@ -77,7 +71,7 @@ class FrameReader(Reader):
         """The next rows that Spark has written; it ends when the stream has."""
         if not self._begun:
             self._begin()
-        self._batches.taken = place.file
+        self._batches.take(place.file)
         ended = self._has_ended()
         portion = take_files(self._batches.files(place.file), place, rows, self._heights)
         at = portion.place
@@ -90,9 +84,7 @@ class FrameReader(Reader):
 
     def close(self) -> None:
         """Stop the stream, behind the batch it is writing; its own checkpoint knows where."""
-        self._batches.closing.set()
-        with self._batches.writing:
-            pass
+        self._batches.close()
         if self._query is not None:
             self._query.stop()
 
@@ -100,13 +92,13 @@ class FrameReader(Reader):
         self._begun = True
         if not self._frame.isStreaming:
             with _speaking():
-                self._batches.stage(self._frame, 0)
+                self._staging.stage(self._frame, 0)
             return
         with _speaking():
             self._query = (
                 self._frame.writeStream.trigger(**self._trigger)
-                .option("checkpointLocation", self._batches.ledger.as_uri())
-                .foreachBatch(self._batches.stage)
+                .option("checkpointLocation", self._staging.ledger.as_uri())
+                .foreachBatch(self._staging.stage)
                 .start()
             )
 
@@ -121,36 +113,22 @@ class FrameReader(Reader):
         return True
 
 
-class _Batches:
-    """The micro-batches of a stream as folders of files."""
+class _Staging:
+    """Writes the micro-batches of a stream as batches of files."""
 
     def __init__(self, home: Path, streaming: bool, entity: Input) -> None:
-        self._streaming, self._entity = streaming, entity
-        self.closing, self.writing = threading.Event(), threading.Lock()
-        self.taken = 0
+        self.batches = Batches(home)
         self.ledger = home.resolve() / "query"
-        self._staged, self._new = home.resolve() / "batches", home.resolve() / "_batch"
-        self._last = home / "last"
-        with writing(home):
-            self._staged.mkdir(parents=True, exist_ok=True)
+        self._streaming, self._entity = streaming, entity
 
     def stage(self, frame: DataFrame, batch: int) -> None:
         """Write a batch, once, unless too many wait to be read."""
-        folder = self._staged / f"{batch:012d}"
-        while self._unread() >= _AHEAD and not self.closing.wait(0.05):
-            pass
-        with self.writing:
-            if folder.exists() or batch <= self._last_batch():
-                return
-            self._sorted(frame).write.mode("overwrite").parquet(self._new.as_uri())
-            _number_parts(self._new)
-            self._new.rename(folder)
-            with replacing(self._last) as part:
-                part.write_text(str(batch))
 
-    def _unread(self) -> int:
-        first = self.taken // _PARTS
-        return sum(int(folder.name) >= first for folder in self._staged.iterdir())
+        def fill(folder: Path) -> None:
+            self._sorted(frame).write.parquet(folder.as_uri())
+            _number_parts(folder)
+
+        self.batches.add(batch, fill)
 
     def _sorted(self, frame: DataFrame) -> DataFrame:
         """In order, a batch in one task, a whole table in many."""
@@ -161,32 +139,6 @@ class _Batches:
         else:
             found = placed.orderBy(order, _PLACE)
         return found.drop(_PLACE)
-
-    def _last_batch(self) -> int:
-        return int(self._last.read_text()) if self._last.exists() else -1
-
-    def files(self, first: int) -> Iterator[tuple[int, Path]]:
-        """The files from a number on, in the order of batches and their partitions."""
-        for folder in sorted(self._staged.iterdir()):
-            for path in sorted(folder.iterdir()):
-                number = _number(path)
-                if number >= first:
-                    yield number, path
-
-    def remove(self, first: int) -> None:
-        """Remove the files before a number."""
-        for folder in sorted(self._staged.iterdir()):
-            if int(folder.name) * _PARTS > first:
-                return
-            for path in sorted(folder.iterdir()):
-                if _number(path) < first:
-                    path.unlink()
-            if int(folder.name) <= self._last_batch() and not any(folder.iterdir()):
-                folder.rmdir()
-
-
-def _number(path: Path) -> int:
-    return int(path.parent.name) * _PARTS + int(path.stem)
 
 
 def _number_parts(folder: Path) -> None:

@@ -94,6 +94,8 @@ class Run:
         Whoever hears of an epoch by ``tell`` may call it too; then it does not wait.
         """
         self._stop.set()
+        for outlet in self._epochs.outlets.values():
+            outlet.give_up()
         return self.wait(0 if threading.current_thread() is self._thread else None)
 
     @property
@@ -230,6 +232,8 @@ def run(
         planner = Planner(readers, epoch_rows, net.inputs)
         closing.callback(planner.close)
         outlets = _open_sinks(checked, sinks or {}, folder, session)
+        for outlet in outlets.values():
+            closing.callback(outlet.close)
         _check_ends(planner, outlets)
         number = instances or session().sparkContext.defaultParallelism
         shape = Shape(number, buckets, strategy)

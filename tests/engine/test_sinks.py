@@ -182,7 +182,7 @@ def test_mistakes(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for sink, words in {
         "out.txt": "expected a name that ends in .parquet",
-        "kafka://x": "output 'all': there is no sink 'kafka://'",
+        "kfaka://x": "output 'all': there is no connector 'kfaka://'",
         5: "output 'all': expected a path, bx.files, .* got 5",
         bx.files("out/", follow=True): "a sink can't be followed",
         f"{tmp_path}/file/": "expected a folder, and this is a file",

@@ -300,8 +300,8 @@ class TestRate:
         for wrong in ("rate://x", "rate://5?t", "rate://5?rows=many"):
             with pytest.raises(bx.BoxcarsError, match="expected rate://NUMBER"):
                 source_of(wrong)
-        with pytest.raises(bx.BoxcarsError, match="there is no source 'kafka://'. There is: rate"):
-            source_of("kafka://x")
+        with pytest.raises(bx.BoxcarsError, match="there is no connector 'rtae://'"):
+            source_of("rtae://x")
 
 
 class TestScript:
@@ -374,7 +374,7 @@ class TestSpark:
         self, runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Spark waits for the run, and the run does not wait for Spark."""
-        monkeypatch.setattr("boxcars.connect.streaming._AHEAD", 2)
+        monkeypatch.setattr("boxcars.connect.batches.AHEAD", 2)
         source = bx.stream(self.source(runs.spark, tmp_path / "in", 4), trigger="available now")
         assert runs.start(source).wait(20).state == "finished"
         assert runs.times() == list(range(40))
