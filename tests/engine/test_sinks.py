@@ -183,7 +183,7 @@ def test_mistakes(spark: SparkSession, tmp_path: Path) -> None:
     for sink, words in {
         "out.txt": "expected a name that ends in .parquet",
         "kfaka://x": "output 'all': there is no connector 'kfaka://'",
-        5: "output 'all': expected a path, bx.files, .* got 5",
+        5: "output 'all': expected a path, an address, bx.files, .* got 5",
         bx.files("out/", follow=True): "a sink can't be followed",
         f"{tmp_path}/file/": "expected a folder, and this is a file",
     }.items():
