@@ -15,7 +15,7 @@ import pyarrow as pa
 import boxcars as bx
 from boxcars.apps import consumption_control, high_mobility, overlapping_calls
 from boxcars.apps.calls import FIELDS
-from boxcars.apps.inject import Injector
+from boxcars.apps.inject import injector_of
 from boxcars.draw import draw
 
 QUERIES = {
@@ -47,7 +47,7 @@ def run(rows: int, folder: Path) -> dict[str, Counter[str]]:
         suspects[output].update(phones)
         print(f"epoch {epoch:3}  {output:9} {len(phones):5,} alerts, such as {phones[0]}")
 
-    injector = Injector(high_mobility.feed(rows, seed=1), {"calls": folder / "calls"}, PACE)
+    injector = injector_of(high_mobility.feed(rows, seed=1), {"calls": folder / "calls"}, PACE)
     injector.start()
     running = bx.run(
         build(),

@@ -21,6 +21,7 @@ ALLOWED = {
     "boxes": {"model", "expr", "sql", "kernels", "convert", "boxes"},
     "outside": {"model", "sql", "convert", "outside"},
     "connect": {"model", "expr", "sql", "convert", "outside", "connect"},
+    "inject": {"model", "connect", "inject"},
     "draw": {"model", "draw"},
     "plan": {"model", "kernels", "draw", "plan"},
     "lang": EVERYBODY - {"engine", "cli", "reference", "boxes", "apps", "linear_road"},

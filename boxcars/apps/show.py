@@ -19,9 +19,10 @@ from rich.progress import Progress
 
 import boxcars as bx
 from boxcars.apps.app import App, Verdict, judge
-from boxcars.apps.inject import Injector
+from boxcars.apps.inject import injector_of
 from boxcars.apps.watch import Reports, Watch
 from boxcars.engine.session import make_session, wake_workers
+from boxcars.inject import Injector
 
 EPOCH_ROWS = 500_000
 _TICK, _LINES = 0.2, 2.0
@@ -62,7 +63,7 @@ def run_app(
     bx.save(net, folder / f"{app.name}.yaml")
     inputs = {name: folder / "in" / name for name in net.inputs}
     outputs = {name: folder / "out" / name for name in net.outputs}
-    injector = Injector(feed, inputs, rate)
+    injector = injector_of(feed, inputs, rate)
     watch = Watch(app, rows, {name: Reports(outputs[name]) for name in feed.planted})
     with ThreadPoolExecutor(1, "boxcars-spark") as pool:
         session = pool.submit(_start_spark, master)

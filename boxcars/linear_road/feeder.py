@@ -6,19 +6,20 @@ is there when the clock says t, and the clock goes ``speed`` times as fast as th
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
 import polars as pl
 
-from boxcars.connect.files import replacing
-from boxcars.connect.listed import COMPLETE
+from boxcars.inject import Batch, Folders, Injector, Pace
 
 AHEAD = 3_000_000
 """Tuples that fast-forward may be ahead of whoever reads them."""
+ROAD = "road"
+"""The input."""
+_BEAT = 0.01
+"""Seconds after which it looks again whether there is room."""
 
 
 class Clock:
@@ -48,66 +49,52 @@ class Clock:
         return max((time - self.now()) / self.speed, 0.0)
 
 
-class Feeder:
-    """Writes frames to a folder, and removes what has been read."""
+class Feeder(Pace):
+    """Lets the injector write tuples to a folder, and removes what has been read."""
 
     def __init__(self, frames: Iterator[pl.DataFrame], folder: Path, clock: Clock) -> None:
-        self._frames, self._folder, self._clock = frames, folder, clock
-        self._files: deque[tuple[int, Path]] = deque()
-        self._over, self._heard = threading.Event(), threading.Condition()
-        self.written = self.read = 0
+        self._clock, self._folders = clock, Folders({ROAD: folder})
+        self._injector = Injector(({ROAD: frame} for frame in frames), self._folders, self)
+        self.read = 0
         self.time = 0
         """The last second that was written."""
-        self.error: BaseException | None = None
-        folder.mkdir(parents=True)
+
+    @property
+    def written(self) -> int:
+        """How many tuples have been written."""
+        return self._injector.sent
+
+    @property
+    def error(self) -> BaseException | None:
+        """What went wrong, if anything has."""
+        return self._injector.error
 
     def start(self) -> None:
         """Feed in the background."""
-        threading.Thread(target=self._feed, name="boxcars-feeder", daemon=True).start()
+        self._injector.start()
 
     def stop(self) -> None:
         """Write nothing more."""
-        self._over.set()
-        self.hear(self.read)
+        self._injector.stop()
 
     def hear(self, read: int) -> None:
         """So many tuples were read and will not be read again."""
-        with self._heard:
-            self.read = read
-            self._heard.notify_all()
-        while self._files and self._files[0][0] <= read:
-            self._files.popleft()[1].unlink(missing_ok=True)
+        self.read = read
+        self._folders.remove(ROAD, read)
 
-    def _feed(self) -> None:
-        try:
-            for number, frame in enumerate(self._frames):
-                if not self._is_due(frame):
-                    return
-                self._write(number, frame)
-            (self._folder / COMPLETE).touch()
-        except BaseException as error:
-            self.error = error
-
-    def _is_due(self, frame: pl.DataFrame) -> bool:
-        """Wait until a frame may be written; False if there is nothing more to write."""
+    def due(self, batch: Batch) -> float:
+        """In the fast-forward when there is room for it, and then by the clock."""
+        frame, ahead = batch[ROAD], self.written - self.read
         first = int(frame["time"][0]) if frame.height else self.time
         if first < self._clock.start:
-            self._wait_for(self.written - AHEAD)
-        else:
-            if not self._clock.running:
-                self._wait_for(self.written)
-                self._clock.begin()
-            self._over.wait(self._clock.until(first))
-        return not self._over.is_set()
+            return _BEAT if ahead > AHEAD else 0.0
+        if not self._clock.running:
+            if ahead:
+                return _BEAT
+            self._clock.begin()
+        return self._clock.until(first)
 
-    def _wait_for(self, read: int) -> None:
-        with self._heard:
-            self._heard.wait_for(lambda: self.read >= read or self._over.is_set())
-
-    def _write(self, number: int, frame: pl.DataFrame) -> None:
-        path = self._folder / f"{number:08d}.parquet"
-        with replacing(path) as part:
-            frame.write_parquet(part, compression="lz4")
-        self.written += frame.height
+    def sent(self, batch: Batch) -> None:
+        """It is that late now."""
+        frame = batch[ROAD]
         self.time = int(frame["time"][-1]) if frame.height else self.time
-        self._files.append((self.written, path))

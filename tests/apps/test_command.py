@@ -14,7 +14,7 @@ import boxcars as bx
 from boxcars.apps import App, Feed, apps
 from boxcars.apps.app import Chunk
 from boxcars.apps.high_mobility import APP
-from boxcars.apps.inject import Injector
+from boxcars.apps.inject import injector_of
 from boxcars.apps.show import Outcome, run_app, summary
 from boxcars.apps.watch import Reports, Watch
 from boxcars.cli import app as command
@@ -99,7 +99,7 @@ def test_the_injector(tmp_path: Path) -> None:
     """Inputs side by side, whole files only, and in the end the mark that all is there."""
     chunk: Chunk = {"a": pl.DataFrame({"t": range(70_000)}), "b": pl.DataFrame({"t": range(7)})}
     folders = {name: tmp_path / name for name in chunk}
-    injector = Injector(Feed(iter([chunk]), {}), folders)
+    injector = injector_of(Feed(iter([chunk]), {}), folders)
     told: list[int] = []
     injector.inject(told.append)
     assert told == [35_003, 70_007]
