@@ -1,10 +1,15 @@
 """The aggregate, one tuple at a time, from the definition in the thesis (2.1.1)."""
 
+import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.expression_oracle import is_nan
+
 Row = dict[str, Any]
+Fields = Mapping[str, tuple[Any, ...]]
+"""For each new field a function, the field that it is of, and its constants."""
 
 
 def _values(rows: list[Row], field: str) -> list[Any]:
@@ -21,20 +26,33 @@ def _or_none(
     return compute
 
 
-def _quantile(values: list[float], share: float) -> float:
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+def _median(values: list[float]) -> float:
+    """The value in the middle, or half way between the two there; NaN is above all numbers."""
+    ordered = sorted(values, key=lambda value: (is_nan(value), value))
+    half = len(ordered) // 2
+    if len(ordered) % 2:
+        return float(ordered[half])
+    return ordered[half - 1] + (ordered[half] - ordered[half - 1]) * 0.5
 
 
-FUNCTIONS: dict[str, Callable[[list[Row], str], Any]] = {
+def _without_nan(function: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    def compute(values: list[Any]) -> Any:
+        assert not any(map(is_nan, values)), "the docs do not say where NaN stands"
+        return function(values)
+
+    return compute
+
+
+def _concat(rows: list[Row], field: str, between: str = "") -> str:
+    return between.join(_values(rows, field))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "count": lambda rows, field: len(_values(rows, field)),
     "sum": _or_none(sum),
     "avg": _or_none(lambda values: sum(values) / len(values)),
-    "min": _or_none(min),
-    "max": _or_none(max),
+    "min": _or_none(_without_nan(min)),
+    "max": _or_none(_without_nan(max)),
     "first": lambda rows, field: rows[0][field],
     "last": lambda rows, field: rows[-1][field],
     "delta": lambda rows, field: (
@@ -42,22 +60,30 @@ FUNCTIONS: dict[str, Callable[[list[Row], str], Any]] = {
         if rows[0][field] is None or rows[-1][field] is None
         else rows[-1][field] - rows[0][field]
     ),
-    "median": _or_none(lambda values: _quantile(values, 0.5)),
+    "median": _or_none(_median),
     "variance": _or_none(statistics.variance, least=2),
-    "count_distinct": lambda rows, field: len(set(_values(rows, field))),
+    "count_distinct": lambda rows, field: len(
+        {key_of(row, [field]) for row in rows if row[field] is not None}
+    ),
+    "concat": _concat,
 }
 
 
-def result(rows: list[Row], fields: dict[str, tuple[str, str]]) -> Row:
-    return {name: FUNCTIONS[function](rows, field) for name, (function, field) in fields.items()}
+def result(rows: list[Row], fields: Fields, timed_out: bool = False) -> Row:
+    return {
+        name: timed_out if function == "timed_out" else FUNCTIONS[function](rows, *given)
+        for name, (function, *given) in fields.items()
+    }
 
 
 def key_of(row: Row, by: list[str]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in by)
+    """Whatever is not a number is one key: one object, since it does not equal itself."""
+    return tuple(math.nan if is_nan(row[name]) else row[name] for name in by)
 
 
 def sortable(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple((value is not None, value) for value in key)
+    """Nulls first, NaN last."""
+    return tuple((value is not None, is_nan(value), value) for value in key)
 
 
 def time_windows(
@@ -65,7 +91,7 @@ def time_windows(
     size: float,
     advance: float,
     by: list[str],
-    fields: dict[str, tuple[str, str]],
+    fields: Fields,
     flush: bool = False,
     origin: float = 0,
     end: float | None = None,
@@ -91,7 +117,7 @@ def tuple_windows(
     size: int,
     advance: int,
     by: list[str],
-    fields: dict[str, tuple[str, str]],
+    fields: Fields,
     flush: bool = False,
     timeout: float | None = None,
     end: float | None = None,
@@ -104,8 +130,8 @@ def tuple_windows(
     results: list[tuple[float, int, Any, Row]] = []
 
     def emit(key: tuple[Any, ...], time: float, order: Any, group: list[Row], rank: int) -> None:
-        row = {**dict(zip(by, key, strict=True)), "t": time, **result(group, fields)}
-        results.append((time, rank, order, row))
+        found = result(group, fields, timed_out=rank == 0)
+        results.append((time, rank, order, {**dict(zip(by, key, strict=True)), "t": time, **found}))
 
     def expire(key: tuple[Any, ...], now: float) -> None:
         seen = last.get(key)
@@ -146,7 +172,7 @@ def value_windows(
     size: float,
     advance: float,
     by: list[str],
-    fields: dict[str, tuple[str, str]],
+    fields: Fields,
     flush: bool = False,
     end: float | None = None,
 ) -> tuple[list[Row], list[Row]]:
@@ -164,7 +190,7 @@ def value_windows(
             results.append((time, order, sortable(key), k, row))
 
     for order, row in enumerate(rows):
-        if row[field] is None:
+        if row[field] is None or is_nan(row[field]):
             late.append(row)
             continue
         key = key_of(row, by)
@@ -189,7 +215,7 @@ def value_windows(
 def run_windows(
     rows: list[Row],
     by: list[str],
-    fields: dict[str, tuple[str, str]],
+    fields: Fields,
     flush: bool = False,
     end: float | None = None,
 ) -> list[Row]:
@@ -215,7 +241,7 @@ def moving_windows(
     field: str,
     size: float,
     by: list[str],
-    fields: dict[str, tuple[str, str]],
+    fields: Fields,
 ) -> tuple[list[Row], list[Row]]:
     """Each tuple has a window of its own: those of its key so far within a window's size of it."""
     results: list[Row] = []
@@ -224,7 +250,8 @@ def moving_windows(
     for row in rows:
         key = key_of(row, by)
         before = kept.setdefault(key, [])
-        if row[field] is None or (before and row[field] < before[-1][field]):
+        absent = row[field] is None or is_nan(row[field])
+        if absent or (before and row[field] < before[-1][field]):
             late.append(row)
             continue
         before.append(row)
@@ -239,7 +266,7 @@ def dropped_windows(
     advance: float,
     timeout: float,
     by: list[str],
-    fields: dict[str, tuple[str, str]],
+    fields: Fields,
 ) -> list[Row]:
     """Time windows that a tuple of their key closes, if it comes before they are obsolete."""
     results: list[Row] = []
@@ -267,7 +294,7 @@ def dropped_tuple_windows(
     advance: int,
     timeout: float,
     by: list[str],
-    fields: dict[str, tuple[str, str]],
+    fields: Fields,
 ) -> list[Row]:
     """Tuple windows that are forgotten when their key was silent for longer than the timeout."""
     results: list[Row] = []

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from math import floor
 from typing import Any
 
-from tests.aggregate_oracle import Row, result, sortable
+from tests.aggregate_oracle import Fields, Row, key_of, result, sortable
+from tests.expression_oracle import is_nan
 
 Key = tuple[Any, ...]
 
@@ -33,7 +34,7 @@ class Grown:
 
 
 class Oracle:
-    def __init__(self, kind: Kind, by: list[str], fields: dict[str, tuple[str, str]]) -> None:
+    def __init__(self, kind: Kind, by: list[str], fields: Fields) -> None:
         self.kind, self.by, self.fields = kind, by, fields
         self.open: list[Grown] = []
         self.index: dict[Key, int] = {}
@@ -60,21 +61,28 @@ class Oracle:
         self.results.sort(key=lambda item: item[0])
         return [row for _, row in self.results], self.late
 
-    def report(self, window: Grown, moment: Any, unless_told: bool = False, turn: int = 0) -> None:
+    def report(
+        self,
+        window: Grown,
+        moment: Any,
+        unless_told: bool = False,
+        turn: int = 0,
+        timed_out: bool = False,
+    ) -> None:
         """At one moment first what time brings, by key, then what each tuple brings."""
         if unless_told and window.told == len(window.rows):
             return
         window.told = len(window.rows)
         named = dict(zip(self.by, window.key, strict=True))
-        row = {**named, "t": moment, **result(window.rows, self.fields)}
+        row = {**named, "t": moment, **result(window.rows, self.fields, timed_out)}
         rank: Any = (moment, turn, sortable(window.key), window.number)
         if self.order is not None:
             rank = (moment, 1, self.order)
         self.results.append((rank, row))
 
-    def close(self, window: Grown, moment: Any) -> None:
+    def close(self, window: Grown, moment: Any, timed_out: bool = False) -> None:
         if self.kind.emit != "change":
-            self.report(window, moment, unless_told=True)
+            self.report(window, moment, unless_told=True, timed_out=timed_out)
         self.open.remove(window)
 
     def moments(self, window: Grown, now: Any) -> list[Any]:
@@ -103,7 +111,7 @@ class Oracle:
             if waits:
                 self.report(window, moment)
             else:
-                self.close(window, moment)
+                self.close(window, moment, timed_out=self.kind.by == "tuples")
         if self.kind.timeout is not None:
             for key, last in list(self.last.items()):
                 if last + self.kind.timeout <= now:
@@ -111,10 +119,11 @@ class Oracle:
 
     def take(self, row: Row) -> None:
         kind = self.kind
-        key = tuple(row[name] for name in self.by)
+        key = key_of(row, self.by)
         value = row[kind.field]
         if kind.by == "value":
-            if value is None or (key in self.greatest and value < self.greatest[key]):
+            absent = value is None or is_nan(value)
+            if absent or (key in self.greatest and value < self.greatest[key]):
                 self.late.append(row)
                 return
             self.greatest[key] = value

@@ -3,9 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.aggregate_oracle import FUNCTIONS
+from tests.aggregate_oracle import FUNCTIONS, Fields, key_of, sortable
+from tests.expression_oracle import is_nan
 
 Row = dict[str, Any]
+
+
+def has_no_place(value: Any) -> bool:
+    return value is None or is_nan(value)
 
 
 def bsort_slack(rows: list[Row], by: str, slack: Any) -> tuple[list[Row], list[Row]]:
@@ -14,7 +19,7 @@ def bsort_slack(rows: list[Row], by: str, slack: Any) -> tuple[list[Row], list[R
     late: list[Row] = []
     greatest = None
     for row in rows:
-        if row[by] is None or (greatest is not None and row[by] < greatest - slack):
+        if has_no_place(row[by]) or (greatest is not None and row[by] < greatest - slack):
             late.append(row)
             continue
         greatest = row[by] if greatest is None else max(greatest, row[by])
@@ -28,7 +33,7 @@ def bsort_tuples(rows: list[Row], by: str, tuples: int) -> tuple[list[Row], list
     left: list[Row] = []
     late: list[Row] = []
     for row in rows:
-        if row[by] is None or (left and row[by] < left[-1][by]):
+        if has_no_place(row[by]) or (left and row[by] < left[-1][by]):
             late.append(row)
             continue
         buffer.append(row)
@@ -40,7 +45,7 @@ def bsort_tuples(rows: list[Row], by: str, tuples: int) -> tuple[list[Row], list
 
 
 def waitfor(
-    left: list[Row], right: list[Row], holds: Callable[[Row, Row], bool], timeout: Any
+    left: list[Row], right: list[Row], holds: Callable[[Row, Row], bool | None], timeout: Any
 ) -> tuple[list[Row], list[Row]]:
     """Let go and discarded, event by event; at equal times left comes first."""
     events = [(row["t"], 0, row) for row in left] + [(row["t"], 1, row) for row in right]
@@ -55,7 +60,7 @@ def waitfor(
         if side == 0:
             waiting.append(row)
             continue
-        for old in [old for old in waiting if holds(old, row)]:
+        for old in [old for old in waiting if holds(old, row) is True]:
             released.append({**old, "t": now})
             waiting.remove(old)
     return released, discarded + [{**old, "t": old["t"] + timeout} for old in waiting]
@@ -66,8 +71,8 @@ def wsort(
 ) -> tuple[list[Row], list[Row], list[Row]]:
     """What left at timeouts up to ``end``, what is lost, and what waits then, in order."""
 
-    def key(row: Row) -> list[tuple[bool, Any]]:
-        return [(row[name] is not None, row[name]) for name in by]
+    def key(row: Row) -> tuple[Any, ...]:
+        return sortable(key_of(row, by))
 
     waiting: list[Row] = []
     emitted: list[Row] = []
@@ -96,19 +101,17 @@ def wsort(
     return emitted, lost, sorted(waiting, key=key)
 
 
-def resample(
-    left: list[Row], right: list[Row], size: Any, fields: dict[str, tuple[str, str]]
-) -> list[Row]:
+def resample(left: list[Row], right: list[Row], size: Any, fields: Fields) -> list[Row]:
     """Each left tuple with functions over the right tuples that are less than the size away."""
     results = []
     for row in left:
         near = [other for other in right if abs(other["t"] - row["t"]) < size]
         result = dict(row)
-        for name, (function, field) in fields.items():
+        for name, (function, field, *more) in fields.items():
             if function == "interpolate":
                 result[name] = _interpolate(near, field, row["t"])
             elif near:
-                result[name] = FUNCTIONS[function](near, field)
+                result[name] = FUNCTIONS[function](near, field, *more)
             else:
                 result[name] = 0 if function in ("count", "count_distinct") else None
         results.append(result)

@@ -24,7 +24,16 @@ strings = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8)
 EVERY_KIND = ("filter", "map", "union", "drop", "convert", "aggregate", "join", "use", "store")
 
 
-FUNCTIONS = {"_n": "count()", "_m": "last(t)", "_s": "sum(t)", "_d": "median(t)"}
+FUNCTIONS = {
+    "_n": "count()",
+    "_m": "last(t)",
+    "_s": "sum(t % 7 - 1)",
+    "_d": "median(t)",
+    "_o": "timed_out()",
+}
+NEW_TYPES = {"_n": "int", "_m": "int", "_s": "int", "_d": "float", "_o": "bool"}
+EQUAL = ("left.t = right.t", "left.t = right.t and (left.t % 2 = 1 or right.t > 4)")
+ANY_PAIR = ("left.t < right.t", "left.t % 3 = right.t % 3", "not abs(left.t - right.t) in (1, 2)")
 
 
 def quoted(field: str) -> str:
@@ -42,7 +51,16 @@ def values(draw: Any, fields: dict[str, str]) -> str:
     """An expression over the fields, of any type that the box in question may take."""
     field = draw(st.sampled_from(list(fields)))
     text = draw(strings).replace("'", "''")
-    choices = [quoted(field), "t + 1", "t * 2.5", f"'{text}'", "case when t > 3 then 1 else 2 end"]
+    choices = [
+        quoted(field),
+        "t + 1",
+        "t * 2.5",
+        f"'{text}'",
+        f"length('{text}' || 'x') - t // 3",
+        "case when t > 3 then 1 else 2 end",
+        f"case t % 3 when 0 then {quoted(field)} end",
+        "abs(-t)::float / nullif(t, 2)",
+    ]
     return str(draw(st.sampled_from(choices)))
 
 
@@ -50,7 +68,14 @@ def values(draw: Any, fields: dict[str, str]) -> str:
 def predicates(draw: Any, fields: dict[str, str]) -> str:
     field = draw(st.sampled_from(list(fields)))
     number = draw(st.integers(-5, 5))
-    choices = [f"t > {number}", f"{quoted(field)} is null", f"t % 3 = 1 or t < {number}"]
+    choices = [
+        f"t > {number}",
+        f"{quoted(field)} is null",
+        f"t % 3 = 1 or t < {number}",
+        f"{quoted(field)} = {quoted(field)} and t between {number} and 7",
+        f"not (t in ({number}, 3) or {quoted(field)} is not null)",
+        f"coalesce(nullif(t, {number}) <> 2, {quoted(field)} is distinct from {quoted(field)})",
+    ]
     return str(draw(st.sampled_from(choices)))
 
 
@@ -123,7 +148,7 @@ class _Drawing:
             by = ["t"]
         drawn = stream.aggregate(window, by=by, fields=FUNCTIONS).named(self.name())
         kept = {name: fields[name] for name in by}
-        self.keep(drawn, {**kept, "t": "int", "_n": "int", "_m": "int", "_s": "int", "_d": "float"})
+        self.keep(drawn, {**kept, "t": "int", **NEW_TYPES})
 
     def windows(self, size: int, advance: int) -> list[bx.Window]:
         if self.runnable:
@@ -156,9 +181,20 @@ class _Drawing:
 
     def product(self) -> None:
         (left, ours), (right, theirs) = self.pick(), self.pick()
-        drawn = left.product(
-            right, on="left.t < right.t", window=bx.tuples(self.draw(st.integers(1, 3)))
-        )
+        drawn = left.product(right, on=self.draw(st.sampled_from(ANY_PAIR)), **self.reach())
+        self.keep_pairs(drawn, ours, theirs)
+
+    def join(self) -> None:
+        (left, ours), (right, theirs) = self.pick(), self.pick()
+        drawn = left.join(right, on=self.draw(st.sampled_from(EQUAL)), **self.reach())
+        self.keep_pairs(drawn, ours, theirs)
+
+    def reach(self) -> dict[str, Any]:
+        """One window for both sides, or one for each."""
+        window = st.one_of(st.integers(1, 99).map(bx.time), st.integers(1, 3).map(bx.tuples))
+        return {"window": self.draw(window), "right": self.draw(st.none() | window)}
+
+    def keep_pairs(self, drawn: Stream, ours: dict[str, str], theirs: dict[str, str]) -> None:
         fields = {"t": "int", **{f"left_{n}": t for n, t in ours.items()}}
         self.keep(
             drawn.named(self.name()), {**fields, **{f"right_{n}": t for n, t in theirs.items()}}
@@ -185,7 +221,7 @@ class _Drawing:
         """Its streams end where they are: they have no boxes behind them."""
         (left, _), (right, _) = self.pick(), self.pick()
         timeout = self.draw(st.integers(1, 5))
-        drawn = left.waitfor(right, on="left.t % 3 = right.t % 3", timeout=timeout)
+        drawn = left.waitfor(right, on=self.draw(st.sampled_from(ANY_PAIR)), timeout=timeout)
         self.leaves += list(drawn.named(self.name()))
 
     def resample(self) -> None:
@@ -194,16 +230,6 @@ class _Drawing:
             window = bx.time(self.draw(st.integers(1, 5)))
             drawn = left.resample(right, window, _n="count(t)", _i="interpolate(t)")
             self.leaves.append(drawn.named(self.name()))
-
-    def join(self) -> None:
-        (left, ours), (right, theirs) = self.pick(), self.pick()
-        drawn = left.join(
-            right, on="left.t = right.t", window=bx.time(self.draw(st.integers(1, 99)))
-        )
-        fields = {"t": "int", **{f"left_{n}": t for n, t in ours.items()}}
-        self.keep(
-            drawn.named(self.name()), {**fields, **{f"right_{n}": t for n, t in theirs.items()}}
-        )
 
     def store(self) -> None:
         """Tuples are kept in a table, and others are looked up there."""

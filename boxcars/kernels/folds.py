@@ -144,8 +144,9 @@ def quantiles(values: Numbers, valid: Truths, lo: Places, hi: Places, share: flo
             kept = np.sort(kept)
             place = share * (len(kept) - 1)
             below = int(np.floor(place))
-            above = min(below + 1, len(kept) - 1)
-            out[row] = kept[below] + (kept[above] - kept[below]) * (place - below)
+            out[row] = kept[below]
+            if place > below:  # a neighbour may be infinite
+                out[row] += (kept[below + 1] - kept[below]) * (place - below)
     return out
 
 

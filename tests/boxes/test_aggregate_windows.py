@@ -218,3 +218,13 @@ def test_groups_by_the_order_attribute(window: bx.Window, results: list[tuple[in
     rows = [{"t": t, "n": t} for t in (1, 1, 2, 9)]
     got = bx.preview(net, {"i": rows}, trains=2)["o"].to_pylist()
     assert [(row["t"], row["c"]) for row in got] == results
+
+
+@pytest.mark.parametrize("strange", [math.inf, -math.inf, math.nan])
+def test_the_middle_beside_what_is_no_number(strange: float) -> None:
+    net = bx.Network("n")
+    rows = net.input("rows", ts="t", fields={"t": "int", "x": "float"})
+    net.output("out", rows.aggregate(bx.tuples(3), m="median(x)"))
+    data = {"t": [1, 2, 3], "x": [1.0, 2.0, strange]}
+    expected = 1.0 if strange == -math.inf else 2.0
+    assert bx.preview(net, {"rows": data})["out"]["m"].to_pylist() == [expected]
