@@ -46,7 +46,7 @@ class InboxReader(Reader):
     def __init__(self, connector: Connector, home: Path, entity: Input) -> None:
         self._name, self._entity = str(connector.url), entity
         self._decoder = Decoder(entity, dict(connector.url.options))
-        self._intake = connector.intake()
+        self.intake = connector.intake()
         self._batches = Batches(home)
         self._position, self._ended = self._stand()
         self._error: BaseException | None = None
@@ -66,9 +66,9 @@ class InboxReader(Reader):
     def _connect(self) -> None:
         """Open the connection for the first time: if that fails, the run does not begin."""
         try:
-            self._intake.open(self._position)
+            self.intake.open(self._position)
         except Lost as lost:
-            self._intake.close()
+            self.intake.close()
             raise Wrong(f"{self._name}: {lost} Is it running?") from None
         self._thread = threading.Thread(target=self._run, name="boxcars-inbox", daemon=True)
         self._thread.start()
@@ -93,7 +93,7 @@ class InboxReader(Reader):
         self._batches.close()
         if self._thread is not None:
             self._thread.join(10)
-        self._intake.close()
+        self.intake.close()
 
     def _run(self) -> None:
         """Pull until the end; a connection that is lost is opened again, however long it takes."""
@@ -101,7 +101,7 @@ class InboxReader(Reader):
         while not self._batches.closing.is_set() and not self._ended:
             try:
                 if not connected:
-                    self._intake.open(self._position)
+                    self.intake.open(self._position)
                     connected = True
                     _log.warning("%s: connected again", self._name)
                 self._pull()
@@ -109,7 +109,7 @@ class InboxReader(Reader):
             except Lost as lost:
                 if connected:
                     _log.warning("%s: %s Trying again.", self._name, lost)
-                self._intake.close()
+                self.intake.close()
                 connected = False
                 self._batches.closing.wait(pause)
                 pause = min(2 * pause, _LONGEST)
@@ -118,14 +118,14 @@ class InboxReader(Reader):
                 return
 
     def _pull(self) -> None:
-        received = self._intake.pull(_MOST, _WAIT)
+        received = self.intake.pull(_MOST, _WAIT)
         if received is None:
             return
         found = self._decoder.decode(received.data)
         batch = self._batches.last() + 1
         self._batches.add(batch, lambda folder: _write(folder, found, received))
         self._position, self._ended = received.position, received.ended
-        self._intake.safe(received.position)
+        self.intake.safe(received.position)
 
 
 def _spoken(name: str, error: BaseException) -> BaseException:

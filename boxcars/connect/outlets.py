@@ -25,11 +25,14 @@ from rich.table import Table
 
 from boxcars.connect.files import append_rows, check_suffix, replacing, writing
 from boxcars.connect.joined import join_parts, read_part
+from boxcars.connect.outlet import Outlet
 from boxcars.connect.sinks import Callback, Console
 from boxcars.connect.sources import Files
+from boxcars.connect.tap import Tap
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Lost, connect
+from boxcars.outside.dequeue import Dequeue
 
 PATIENCE = 600.0
 """Seconds for which a run waits for a system outside that was lost."""
@@ -40,25 +43,6 @@ _SHOWN = 100
 
 
 _log = logging.getLogger("boxcars.connect")
-
-
-class Outlet:
-    """A folder of parts: what tasks write stays there."""
-
-    def __init__(self, folder: Path, target: Path) -> None:
-        self.folder, self.target = folder, target
-
-    def deliver(self, epoch: int) -> None:
-        """Hand on what an epoch wrote, before it is committed; perhaps again, if it is repeated."""
-
-    def finish(self) -> None:
-        """All input is processed, and the last epoch is committed."""
-
-    def give_up(self) -> None:
-        """The run is to stop: don't wait for anybody any more. Called by another thread."""
-
-    def close(self) -> None:
-        """The run has ended."""
 
 
 class OneFile(Outlet):
@@ -185,9 +169,9 @@ def open_sink(
         case "-" | Console():
             return Delivered(home, lambda parts, _: _print(name, _table(parts)))
         case str() if "://" in sink:
-            return HandedOver(home, connect(sink), schema)
+            return _open_outside(connect(sink), home, schema)
         case Connector():
-            return HandedOver(home, sink, schema)
+            return _open_outside(sink, home, schema)
         case str() | Path():
             return _open_path(str(sink), home, schema)
         case Files():
@@ -202,6 +186,12 @@ def open_sink(
             f"DataFrame and an epoch, got {sink!r}."
         )
     return Delivered(home, lambda parts, epoch: sink(_spark_frame(session(), parts), epoch))
+
+
+def _open_outside(connector: Connector, home: Path, schema: Schema) -> Outlet:
+    if isinstance(connector, Dequeue):
+        return Tap(home, connector.keep)
+    return HandedOver(home, connector, schema)
 
 
 def _open_path(where: str, home: Path, schema: Schema) -> Outlet:

@@ -12,6 +12,7 @@ from boxcars.engine.checkpoint import Manifest, Plan
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError
 from boxcars.model.types import Type
+from boxcars.outside.mailbox import Mailbox
 
 
 class Planner:
@@ -32,6 +33,12 @@ class Planner:
     def endless(self) -> list[str]:
         """The inputs that end only if the run is stopped."""
         return [name for name, reader in self._readers.items() if reader.endless]
+
+    @property
+    def mailboxes(self) -> dict[str, Mailbox]:
+        """The inputs that programs put tuples into, by name."""
+        found = {name: getattr(reader, "intake", None) for name, reader in self._readers.items()}
+        return {name: intake for name, intake in found.items() if isinstance(intake, Mailbox)}
 
     def next(self, last: Manifest | None) -> Plan | None:
         """The plan of the epoch behind ``last``, or None if there is nothing new yet."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,26 +18,27 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from boxcars.connect.conform import as_frame
 from boxcars.connect.opening import open_source
-from boxcars.connect.outlets import OneFile, Outlet, open_sink
+from boxcars.connect.outlet import Outlet
+from boxcars.connect.outlets import OneFile, open_sink
 from boxcars.connect.reader import Reader
-from boxcars.connect.run_tables import contents, prepare_tables
-from boxcars.connect.sources import Aborted
-from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, check_network
+from boxcars.connect.run_tables import prepare_tables
+from boxcars.connect.tap import Tap
+from boxcars.engine.checkpoint import Checkpoint, Plan, check_network
 from boxcars.engine.counts import Totals
+from boxcars.engine.epochs import Epochs, Stored, fingerprint
 from boxcars.engine.held import ByBucket, held_by_bucket
-from boxcars.engine.job import run_job
-from boxcars.engine.layout import BUCKETS, Layout, Shape, make_layout
+from boxcars.engine.layout import BUCKETS, Shape
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
-from boxcars.engine.task import Outcome, Task
 from boxcars.model.check import Checked
-from boxcars.model.entities import Table
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.outside.mailbox import Mailbox, Message
 from boxcars.plan import Strategy
 
 EPOCH_ROWS = 100_000
@@ -64,7 +65,7 @@ class Run:
 
     def __init__(
         self,
-        epochs: _Epochs,
+        epochs: Epochs,
         closing: ExitStack[bool | None],
         tell: Callable[[Status], None] | None,
     ) -> None:
@@ -139,6 +140,33 @@ class Run:
                 if manifest is self._manifest:
                     raise
         return {}
+
+    @property
+    def feeds(self) -> Mapping[str, Mailbox]:
+        """The inputs that take what is enqueued."""
+        return self._epochs.planner.mailboxes
+
+    @property
+    def taps(self) -> Mapping[str, Tap]:
+        """The outputs that can be dequeued."""
+        outlets = self._epochs.outlets
+        return {name: outlet for name, outlet in outlets.items() if isinstance(outlet, Tap)}
+
+    def enqueue(self, name: str, data: Any) -> None:
+        """Put tuples into an input whose source is ``enqueue://``; waits until there is room."""
+        _check_names("enqueue:// input", [name], self.feeds)
+        table = as_frame(data).to_arrow(compat_level=pl.CompatLevel.oldest())
+        self.feeds[name].put(Message(table))
+
+    def dequeue(
+        self, name: str, after: int = 0, seconds: float | None = None
+    ) -> Iterator[tuple[int, pa.Table]]:
+        """Take the tuples of an output whose sink is ``dequeue://``: epochs with their numbers.
+
+        It begins behind the epoch ``after``, and ends with the run or after so many seconds.
+        """
+        _check_names("dequeue:// output", [name], self.taps)
+        return self.taps[name].rows(after, seconds)
 
     def tables(self) -> Mapping[str, pa.Table]:
         """What the tables in the checkpoint hold: now, or when the run ended."""
@@ -238,109 +266,17 @@ def run(
         number = instances or session().sparkContext.defaultParallelism
         shape = Shape(number, buckets, strategy)
         stored = Stored(net.tables, addresses, folder)
-        epochs = _Epochs(text, ledger, planner, outlets, session(), shape, stored)
+        epochs = Epochs(text, ledger, planner, outlets, session(), shape, stored)
         return Run(epochs, closing.pop_all(), tell)
-
-
-@dataclass(frozen=True)
-class Stored:
-    """The stored tables of a run."""
-
-    tables: Mapping[str, Table]
-    addresses: Mapping[str, str]
-    folder: Path
-
-    def contents(self) -> Mapping[str, pl.DataFrame]:
-        """The records of those that are in the checkpoint."""
-        return contents(self.tables, self.addresses, self.folder)
 
 
 def _temporary() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="boxcars-", ignore_cleanup_errors=True)
 
 
-@dataclass
-class _Epochs:
-    """What makes epochs: it plans the next one, runs it on Spark, delivers and commits it."""
-
-    text: str
-    checkpoint: Checkpoint
-    planner: Planner
-    outlets: Mapping[str, Outlet]
-    spark: SparkSession
-    shape: Shape
-    stored: Stored
-
-    @property
-    def layout(self) -> Layout:
-        """How the run is laid out."""
-        return make_layout(self.text, self.shape)
-
-    def last(self) -> Manifest | None:
-        """From where the run goes on; pieces that are laid out anew begin to count anew."""
-        last = self.checkpoint.last()
-        if last is None or last.shape == self.shape:
-            return last
-        return replace(last, stats=last.stats.without_pieces())
-
-    def plan(self, last: Manifest | None) -> Plan | None:
-        """What the next epoch reads: what it was to read when it broke off, or what is new."""
-        plan = self.checkpoint.plan_of(1 if last is None else last.epoch + 1)
-        if plan is None:
-            plan = self.planner.next(last)
-            if plan is not None:
-                self.checkpoint.begin(plan)
-        return plan
-
-    def run(self, plan: Plan, last: Manifest | None) -> tuple[Manifest, Outcome]:
-        """One epoch: from its plan to its manifest."""
-        before = () if last is None else last.state
-        sinks = {name: str(outlet.folder) for name, outlet in self.outlets.items()}
-        shape_before = self.shape if last is None else last.shape
-        folder = str(self.checkpoint.folder)
-        task = Task(
-            self.text,
-            folder,
-            plan,
-            before,
-            sinks,
-            self.shape,
-            shape_before,
-            self.stored.addresses,
-        )
-        done = run_job(self.spark, task)
-        if self.planner.aborting is not None:
-            name, self.planner.aborting = self.planner.aborting, None
-            raise Aborted(f"input '{name}': its script says ABORT in epoch {plan.epoch}.")
-        for name, outlet in self.outlets.items():
-            with naming(name, "output"):
-                outlet.deliver(plan.epoch)
-        manifest = Manifest(
-            plan.epoch,
-            fingerprint(self.text),
-            plan.places,
-            all(plan.final.values()),
-            self.shape,
-            done.state,
-            {**(last.heads if last else {}), **done.heads},
-            (Totals() if last is None else last.stats).then(done.stats, done.rows, done.worth),
-        )
-        self.checkpoint.commit(manifest)
-        if last is not None:
-            self.planner.forget(last)
-        return manifest, done
-
-    def finish(self, last: Manifest) -> None:
-        """All input is processed: files that were waiting for that are written."""
-        for name, outlet in self.outlets.items():
-            with naming(name, "output"):
-                outlet.finish()
-        self.planner.forget(last)
-
-
-def _check_names(kind: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+def _check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
-        if name not in known:
+        if name not in set(known):
             raise Wrong(f"there is no {kind} '{name}'.{nearest(name, known)}")
 
 
@@ -384,8 +320,3 @@ def _check_ends(planner: Planner, outlets: Mapping[str, Outlet]) -> None:
 def _home(folder: Path, kind: str, name: str) -> Path:
     """The folder in the checkpoint for what an input or output keeps there."""
     return folder / kind / sha256(name.encode()).hexdigest()[:16]
-
-
-def fingerprint(network: str) -> str:
-    """What tells one network from another."""
-    return sha256(network.encode()).hexdigest()

@@ -1,0 +1,119 @@
+"""Epochs on the driver: from the plan of one, over its job on Spark, to its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+import polars as pl
+from pyspark.sql import SparkSession
+
+from boxcars.connect.outlet import Outlet
+from boxcars.connect.run_tables import contents
+from boxcars.connect.sources import Aborted
+from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan
+from boxcars.engine.counts import Totals
+from boxcars.engine.job import run_job
+from boxcars.engine.layout import Layout, Shape, make_layout
+from boxcars.engine.planner import Planner, naming
+from boxcars.engine.task import Outcome, Task
+from boxcars.model.entities import Table
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The stored tables of a run."""
+
+    tables: Mapping[str, Table]
+    addresses: Mapping[str, str]
+    folder: Path
+
+    def contents(self) -> Mapping[str, pl.DataFrame]:
+        """The records of those that are in the checkpoint."""
+        return contents(self.tables, self.addresses, self.folder)
+
+
+@dataclass
+class Epochs:
+    """What makes epochs: it plans the next one, runs it on Spark, delivers and commits it."""
+
+    text: str
+    checkpoint: Checkpoint
+    planner: Planner
+    outlets: Mapping[str, Outlet]
+    spark: SparkSession
+    shape: Shape
+    stored: Stored
+
+    @property
+    def layout(self) -> Layout:
+        """How the run is laid out."""
+        return make_layout(self.text, self.shape)
+
+    def last(self) -> Manifest | None:
+        """From where the run goes on; pieces that are laid out anew begin to count anew."""
+        last = self.checkpoint.last()
+        if last is None or last.shape == self.shape:
+            return last
+        return replace(last, stats=last.stats.without_pieces())
+
+    def plan(self, last: Manifest | None) -> Plan | None:
+        """What the next epoch reads: what it was to read when it broke off, or what is new."""
+        plan = self.checkpoint.plan_of(1 if last is None else last.epoch + 1)
+        if plan is None:
+            plan = self.planner.next(last)
+            if plan is not None:
+                self.checkpoint.begin(plan)
+        return plan
+
+    def run(self, plan: Plan, last: Manifest | None) -> tuple[Manifest, Outcome]:
+        """One epoch: from its plan to its manifest."""
+        before = () if last is None else last.state
+        sinks = {name: str(outlet.folder) for name, outlet in self.outlets.items()}
+        shape_before = self.shape if last is None else last.shape
+        folder = str(self.checkpoint.folder)
+        task = Task(
+            self.text,
+            folder,
+            plan,
+            before,
+            sinks,
+            self.shape,
+            shape_before,
+            self.stored.addresses,
+        )
+        done = run_job(self.spark, task)
+        if self.planner.aborting is not None:
+            name, self.planner.aborting = self.planner.aborting, None
+            raise Aborted(f"input '{name}': its script says ABORT in epoch {plan.epoch}.")
+        for name, outlet in self.outlets.items():
+            with naming(name, "output"):
+                outlet.deliver(plan.epoch)
+        manifest = Manifest(
+            plan.epoch,
+            fingerprint(self.text),
+            plan.places,
+            all(plan.final.values()),
+            self.shape,
+            done.state,
+            {**(last.heads if last else {}), **done.heads},
+            (Totals() if last is None else last.stats).then(done.stats, done.rows, done.worth),
+        )
+        self.checkpoint.commit(manifest)
+        if last is not None:
+            self.planner.forget(last)
+        return manifest, done
+
+    def finish(self, last: Manifest) -> None:
+        """All input is processed: files that were waiting for that are written."""
+        for name, outlet in self.outlets.items():
+            with naming(name, "output"):
+                outlet.finish()
+        self.planner.forget(last)
+
+
+def fingerprint(network: str) -> str:
+    """What tells one network from another."""
+    return sha256(network.encode()).hexdigest()
