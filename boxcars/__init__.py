@@ -38,12 +38,25 @@ from boxcars.model.window import Window, landmark, runs, time, tuples, value
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status, run
+    from boxcars.service.client import Client, connect
+    from boxcars.service.security import Access
+    from boxcars.service.server import Server
+
+_LATER = {
+    "Access": "service.security",
+    "Client": "service.client",
+    "Run": "engine.run",
+    "Server": "service.server",
+    "Status": "engine.run",
+    "connect": "service.client",
+    "run": "engine.run",
+}
+"""What runs on Spark or on the network is imported when it is asked for: a preview needs none."""
 
 
 def __getattr__(name: str) -> Any:
-    """What runs on Spark is imported when it is asked for: a preview needs none of it."""
-    if name in ("Run", "Status", "run"):
-        return getattr(import_module("boxcars.engine.run"), name)
+    if name in _LATER:
+        return getattr(import_module(f"boxcars.{_LATER[name]}"), name)
     raise AttributeError(f"module 'boxcars' has no attribute '{name}'")
 
 
@@ -52,9 +65,11 @@ __all__ = [
     "EOF",
     "PAUSE",
     "Aborted",
+    "Access",
     "Box",
     "BoxcarsError",
     "Checked",
+    "Client",
     "Expr",
     "Frontier",
     "Network",
@@ -68,6 +83,7 @@ __all__ = [
     "Run",
     "RunStats",
     "Schema",
+    "Server",
     "Setup",
     "State",
     "Status",
@@ -81,6 +97,7 @@ __all__ = [
     "check_cuts",
     "check_file",
     "check_text",
+    "connect",
     "console",
     "converter",
     "diff",

@@ -28,7 +28,7 @@ class Tap(Outlet):
     def __init__(self, home: Path, keep: int) -> None:
         super().__init__(home / "parts", home)
         self._keep, self._changed = keep, threading.Condition()
-        self._closed = False
+        self._closed = self.finished = False
         found = sorted(self.folder.glob("part-*.parquet"))
         self._parts = {_epoch(path): (path, path.stat().st_size) for path in found}
         self._gone = self._read_gone()
@@ -87,15 +87,19 @@ class Tap(Outlet):
             after = found[0]
             yield found
 
+    def finish(self) -> None:
+        """All epochs are there."""
+        self.finished = True
+
     def close(self) -> None:
-        """Let nobody wait any longer."""
+        """Let nobody wait any longer; if it is not finished, a later run goes on."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     @property
     def closed(self) -> bool:
-        """Whether no more epochs come."""
+        """Whether no more epochs come, from this run."""
         return self._closed
 
 

@@ -133,8 +133,24 @@ class RunStats:
         """The statistics as dicts, lists and numbers."""
         return asdict(self)
 
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> RunStats:
+        """The statistics again, from what :meth:`to_plain` gave."""
+        boxes = {name: _read_box(box) for name, box in plain["boxes"].items()}
+        outputs = {}
+        for name, output in plain["outputs"].items():
+            latency = output["latency"] and Latency(**output["latency"])
+            outputs[name] = OutputStats(**{**output, "latency": latency})
+        return cls(boxes, outputs)
+
     def __str__(self) -> str:
         return f"{_box_table(self.boxes)}\n\n{_output_table(self.outputs)}"
+
+
+def _read_box(plain: Mapping[str, Any]) -> RunBoxStats:
+    pieces = tuple(PieceStats(**piece) for piece in plain["pieces"])
+    buckets = tuple(BucketStats(**bucket) for bucket in plain["buckets"])
+    return RunBoxStats(**{**plain, "pieces": pieces, "buckets": buckets})
 
 
 @dataclass(frozen=True)

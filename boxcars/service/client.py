@@ -1,0 +1,240 @@
+"""The client of a run in another process: Aurora's enqueue and dequeue, over the network.
+
+>>> client = connect("http://127.0.0.1:7070")  # doctest: +SKIP
+>>> client.enqueue("calls", {"time": [1], "caller": ["ann"]})  # doctest: +SKIP
+>>> for epoch, alarms in client.dequeue("alarms"):  # doctest: +SKIP
+...     print(epoch, alarms.to_pylist())
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from time import monotonic, sleep
+from typing import Any, Self
+from urllib.parse import quote
+from uuid import uuid4
+
+import polars as pl
+import pyarrow as pa
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.sync.client import ClientConnection
+from websockets.sync.client import connect as open_socket
+
+from boxcars.connect.conform import as_frame
+from boxcars.engine.run_stats import RunStats
+from boxcars.model.problem import BoxcarsError
+from boxcars.service.wire import LONGEST, Schemed, read_numbered
+
+BATCH = 1000
+"""Tuples in a batch, if nobody says otherwise."""
+_AHEAD = 64 * 2**20
+"""Bytes of batches that may be under way, before a sender waits until some are kept."""
+_ENDED, _REFUSED = 1000, 1008
+"""The codes with which a WebSocket is closed: all is done, or what the client wants is wrong."""
+_PATIENCE = 30.0
+"""Seconds to reach a run that does not answer."""
+
+
+class Refused(BoxcarsError):
+    """The run does not want what the client sends or asks for."""
+
+
+class Client:
+    """A run, as its service at an address shows it."""
+
+    def __init__(self, address: str, token: str = "", tls: ssl.SSLContext | None = None) -> None:
+        self.address, self._token, self._tls = address.rstrip("/"), token, tls
+
+    def status(self) -> dict[str, Any]:
+        """How the run stands."""
+        found: dict[str, Any] = self._call("/api/status")
+        return found
+
+    def stats(self) -> RunStats:
+        """What each box, piece and bucket did, how fast it goes, and how long results take."""
+        return RunStats.from_plain(self._call("/api/stats"))
+
+    def stop(self) -> dict[str, Any]:
+        """Stop the run behind the epoch that is under way."""
+        found: dict[str, Any] = self._call("/api/stop", "POST")
+        return found
+
+    def enqueue(self, name: str, data: Any, batch: int = BATCH) -> None:
+        """Put tuples into an input, and wait until they are kept."""
+        with self.feed(name, batch) as feed:
+            feed.send(data)
+
+    def feed(self, name: str, batch: int = BATCH) -> Feed:
+        """A connection to put many tuples into an input; use it in ``with``."""
+        return Feed(self, name, batch)
+
+    def dequeue(self, name: str, after: int = 0) -> Iterator[tuple[int, pa.Table]]:
+        """Take the tuples of an output as they come: the number of each epoch, and its rows.
+
+        It begins behind the epoch ``after``, and ends when the run has finished. If the connection
+        is lost, or the run is stopped and started again, it goes on.
+        """
+        until = monotonic() + _PATIENCE
+        while True:
+            try:
+                with self.open(f"/api/outputs/{quote(name)}/tap?after={after}") as socket:
+                    for message in socket:
+                        until = monotonic() + _PATIENCE
+                        epoch, table = read_numbered(_bytes(message))
+                        after = epoch
+                        yield epoch, table
+                    if socket.close_code == _ENDED:
+                        return
+                    raise OSError("the run was stopped")
+            except (OSError, ConnectionClosed) as error:
+                self.lost(error, until)
+
+    def _call(self, path: str, method: str = "GET") -> Any:
+        request = urllib.request.Request(self.address + path, method=method)
+        if self._token:
+            request.add_header("Authorization", f"Bearer {self._token}")
+        try:
+            with urllib.request.urlopen(request, timeout=_PATIENCE, context=self._tls) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise Refused(f"{self.address}: {_detail(error)}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise BoxcarsError(f"{self.address}: the run can't be reached: {reason}.") from None
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[ClientConnection]:
+        """A WebSocket. Raises OSError if nobody is there, for now."""
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
+        url = "ws" + self.address.removeprefix("http") + path
+        try:
+            with open_socket(
+                url, additional_headers=headers, ssl=self._tls, max_size=LONGEST, compression=None
+            ) as socket:
+                yield socket
+        except InvalidStatus as refused:
+            what = {401: "the token is missing or wrong.", 404: "there is no such input or output."}
+            code = refused.response.status_code
+            raise Refused(f"{self.address}: {what.get(code, f'it answers {code}.')}") from None
+        except InvalidHandshake as error:
+            raise BoxcarsError(f"{self.address}: this is no run: {error}.") from None
+
+    def lost(self, error: Exception, until: float) -> None:
+        """A connection was lost: wait a little, or raise why it is no use to try again."""
+        if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code == _REFUSED:
+            raise Refused(f"{self.address}: {error.rcvd.reason}") from None
+        if monotonic() > until:
+            raise BoxcarsError(f"{self.address}: the run can't be reached: {error}.") from None
+        sleep(0.2)
+
+
+class Feed:
+    """A way to put many tuples into an input, in batches, each once.
+
+    A batch that the run does not know to be kept when a connection is lost is sent again; the run
+    knows it by its number.
+    """
+
+    def __init__(self, client: Client, name: str, batch: int) -> None:
+        self._client, self._name, self._batch = client, name, batch
+        self._sender, self._number = uuid4().hex, 0
+        self._under_way: deque[tuple[int, pa.RecordBatch]] = deque()
+        self._bytes = 0
+        self._socket: ClientConnection | None = None
+        self._open = ExitStack()
+        self._schemed = Schemed()
+
+    def __enter__(self) -> Self:
+        self._connect()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self.flush()
+        finally:
+            self._disconnect()
+
+    def send(self, data: Any) -> None:
+        """Send tuples, in batches; it may wait, but not until they are kept."""
+        table = as_frame(data).to_arrow(compat_level=pl.CompatLevel.oldest())
+        for batch in table.to_batches(max_chunksize=self._batch):
+            self._number += 1
+            self._under_way.append((self._number, batch))
+            self._bytes += batch.nbytes
+            self._try(partial(self._write, batch))
+            while self._bytes > _AHEAD:
+                self._try(lambda: self._hear(1.0))
+
+    def flush(self) -> None:
+        """Wait until all that was sent is kept."""
+        while self._under_way:
+            self._try(lambda: self._hear(1.0))
+
+    def _try(self, act: Callable[[], None]) -> None:
+        """Do something; if the connection is lost, open it again and send what is under way."""
+        until = monotonic() + _PATIENCE
+        while True:
+            try:
+                if self._socket is None:
+                    self._connect()
+                    self._send_again()
+                    return
+                act()
+            except (OSError, ConnectionClosed) as error:
+                self._disconnect()
+                self._client.lost(error, until)
+            else:
+                return
+
+    def _write(self, batch: pa.RecordBatch) -> None:
+        assert self._socket is not None
+        for message in self._schemed.write(batch):
+            self._socket.send(message)
+
+    def _hear(self, seconds: float) -> None:
+        """Hear up to which batch all is kept."""
+        assert self._socket is not None
+        try:
+            kept = int(self._socket.recv(seconds))
+        except TimeoutError:
+            return
+        while self._under_way and self._under_way[0][0] <= kept:
+            self._bytes -= self._under_way.popleft()[1].nbytes
+
+    def _send_again(self) -> None:
+        for _, batch in list(self._under_way):
+            self._write(batch)
+
+    def _connect(self) -> None:
+        first = self._under_way[0][0] if self._under_way else self._number + 1
+        path = f"/api/inputs/{quote(self._name)}/feed?sender={self._sender}&first={first}"
+        self._schemed = Schemed()
+        self._socket = self._open.enter_context(self._client.open(path))
+
+    def _disconnect(self) -> None:
+        self._socket = None
+        self._open.close()
+
+
+def connect(address: str, token: str = "", tls: ssl.SSLContext | None = None) -> Client:
+    """A client of a run that was started with a port: ``connect("http://127.0.0.1:7070")``."""
+    return Client(address, token, tls)
+
+
+def _bytes(message: str | bytes) -> bytes:
+    return message if isinstance(message, bytes) else message.encode()
+
+
+def _detail(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"it answers {error.code}."

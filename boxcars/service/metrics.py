@@ -1,0 +1,105 @@
+"""The statistics of a run for Prometheus, by box, instance and bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from boxcars.engine.run import Run, Status
+from boxcars.engine.run_stats import RunStats
+
+_COUNTED = {
+    "tuples_in": "Tuples that came into a box.",
+    "tuples_out": "Tuples that left a box.",
+    "late": "Tuples that were late.",
+    "dead": "Records that became no tuple.",
+    "seconds": "Seconds that a box took.",
+}
+_HELD = {
+    "queue": "Tuples that wait until the frontier lets them go.",
+    "state_rows": "Rows that a box keeps.",
+    "state_bytes": "Bytes that a box keeps.",
+    "in_rate": "Tuples a second that come into a box.",
+    "out_rate": "Tuples a second that leave a box.",
+}
+_BY_BUCKET = {
+    "in_rate": "Tuples a second that come into a bucket, estimated.",
+    "out_rate": "Tuples a second that leave a bucket, estimated.",
+}
+_STATES = ("running", "waiting", "finished", "stopped", "failed")
+
+
+def prometheus_text(run: Run) -> bytes:
+    """All metrics of a run, in the text format of Prometheus."""
+    registry = CollectorRegistry()
+    registry.register(_Figures(run.status(), run.stats()))
+    return generate_latest(registry)
+
+
+class _Figures(Collector):
+    """The figures of a moment."""
+
+    def __init__(self, status: Status, stats: RunStats) -> None:
+        self._status, self._stats = status, stats
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them."""
+        yield from self._run()
+        yield from self._boxes()
+        yield from self._buckets()
+        yield from self._outputs()
+
+    def _run(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily("boxcars_epoch", "The last epoch.", self._status.epoch)
+        yield GaugeMetricFamily("boxcars_up_seconds", "Since its start.", self._status.seconds)
+        state = GaugeMetricFamily("boxcars_state", "1 for the state it is in.", labels=["state"])
+        for name in _STATES:
+            state.add_metric([name], float(name == self._status.state))
+        yield state
+
+    def _boxes(self) -> Iterable[Metric]:
+        labels = ["box", "type", "instance"]
+        for name, words in _COUNTED.items():
+            family = CounterMetricFamily(f"boxcars_box_{name}", words, labels=labels)
+            self._fill(family, name)
+            yield family
+        for name, words in _HELD.items():
+            gauge = GaugeMetricFamily(f"boxcars_box_{name}", words, labels=labels)
+            self._fill(gauge, name)
+            yield gauge
+
+    def _fill(self, family: CounterMetricFamily | GaugeMetricFamily, name: str) -> None:
+        for box, stats in self._stats.boxes.items():
+            for instance, piece in enumerate(stats.pieces):
+                family.add_metric([box, stats.type, str(instance)], getattr(piece, name))
+
+    def _buckets(self) -> Iterable[Metric]:
+        for name, words in _BY_BUCKET.items():
+            labels = ["box", "bucket", "instance"]
+            gauge = GaugeMetricFamily(f"boxcars_bucket_{name}", words, labels=labels)
+            for box, stats in self._stats.boxes.items():
+                for one in stats.buckets:
+                    where = [box, str(one.bucket), str(one.instance)]
+                    gauge.add_metric(where, getattr(one, name))
+            yield gauge
+
+    def _outputs(self) -> Iterable[Metric]:
+        tuples = CounterMetricFamily(
+            "boxcars_output_tuples", "Tuples of an output.", None, ["output"]
+        )
+        latency = GaugeMetricFamily(
+            "boxcars_output_latency_seconds",
+            "How long tuples took from source to sink.",
+            labels=["output", "quantile"],
+        )
+        for name, output in self._stats.outputs.items():
+            tuples.add_metric([name], output.tuples)
+            if output.latency is not None:
+                took = output.latency
+                for quantile, value in (("0.5", took.p50), ("0.95", took.p95), ("0.99", took.p99)):
+                    latency.add_metric([name, quantile], value)
+        yield tuples
+        yield latency

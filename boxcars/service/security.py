@@ -1,0 +1,80 @@
+"""Who may use a port: the rule that all ports of Boxcars have."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import os
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from boxcars.model.problem import Wrong
+
+TOKEN = "BOXCARS_TOKEN"
+"""The variable of the environment with the token."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """An address, the token that callers must know, and the files for TLS.
+
+    Without a token only this machine can be listened to.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 7070
+    token: str = field(default="", repr=False)
+    cert: Path | None = None
+    key: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not self.token and not is_loopback(self.host):
+            raise Wrong(
+                f"port {self.port} would be open to others at {self.host}: set {TOKEN} in the "
+                "environment, or listen at 127.0.0.1."
+            )
+        if self.cert is not None:
+            self._check_certificate()
+
+    def _check_certificate(self) -> None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(str(self.cert), self.key)
+        except (OSError, ssl.SSLError) as error:
+            raise Wrong(f"{self.cert}: the certificate can't be read: {error}.") from None
+
+    @property
+    def url(self) -> str:
+        """How clients find it."""
+        return f"{'https' if self.cert else 'http'}://{self.host}:{self.port}"
+
+    def admits(self, header: str | None, query: str | None = None) -> bool:
+        """Whether a caller knows the token, from ``Authorization: Bearer`` or, in a page, a query.
+
+        >>> access = Access(token="sesame")
+        >>> access.admits("Bearer sesame"), access.admits("Bearer x"), access.admits(None, "sesame")
+        (True, False, True)
+        """
+        if not self.token:
+            return True
+        said = (header or "").removeprefix("Bearer ") or (query or "")
+        return hmac.compare_digest(said.encode(), self.token.encode())
+
+
+def token_from_environment() -> str:
+    """The token, if there is one."""
+    return os.environ.get(TOKEN, "")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is only seen from this machine.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,85 @@
+"""What goes over the wire between a client and a run: Arrow, and numbers before it."""
+
+from __future__ import annotations
+
+import struct
+
+import pyarrow as pa
+
+from boxcars.model.problem import BoxcarsError
+
+ARROW = "application/vnd.apache.arrow.stream"
+LONGEST = 64 * 2**20
+"""Bytes of the longest message."""
+
+
+def table_to_bytes(table: pa.Table) -> bytes:
+    """A table as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def table_from_bytes(data: bytes) -> pa.Table:
+    """A table from an Arrow stream."""
+    try:
+        with pa.ipc.open_stream(pa.BufferReader(data)) as stream:
+            return stream.read_all()
+    except (pa.ArrowException, OSError) as error:
+        first = str(error).splitlines()[0]
+        raise BoxcarsError(f"this is no Arrow stream: {first}") from None
+
+
+def numbered(epoch: int, table: pa.Table) -> bytes:
+    """The rows of an epoch with its number."""
+    return struct.pack("<q", epoch) + table_to_bytes(table)
+
+
+def read_numbered(data: bytes) -> tuple[int, pa.Table]:
+    """The number and the rows again.
+
+    >>> epoch, table = read_numbered(numbered(7, pa.table({"t": [1]})))
+    >>> epoch, table.to_pylist()
+    (7, [{'t': 1}])
+    """
+    (epoch,) = struct.unpack_from("<q", data)
+    return epoch, table_from_bytes(data[8:])
+
+
+class Schemed:
+    """Batches over one connection: the schema goes first, and only once.
+
+    >>> sender, receiver = Schemed(), Schemed()
+    >>> batch = pa.record_batch({"t": [1, 2]})
+    >>> [receiver.read(message) for message in sender.write(batch)][-1].num_rows
+    2
+    >>> len(sender.write(batch))
+    1
+    """
+
+    def __init__(self) -> None:
+        self._schema: pa.Schema | None = None
+
+    def write(self, batch: pa.RecordBatch) -> list[bytes]:
+        """The messages for a batch."""
+        found = []
+        if self._schema is None or not self._schema.equals(batch.schema):
+            self._schema = batch.schema
+            found.append(b"S" + bytes(batch.schema.serialize()))
+        return [*found, b"B" + bytes(batch.serialize())]
+
+    def read(self, message: bytes) -> pa.Table | None:
+        """The table in a message; None if it was a schema."""
+        try:
+            if message[:1] == b"S":
+                self._schema = pa.ipc.read_schema(pa.py_buffer(message[1:]))
+                return None
+            if message[:1] == b"B" and self._schema is not None:
+                batch = pa.ipc.read_record_batch(pa.py_buffer(message[1:]), self._schema)
+                batch.validate(full=True)
+                return pa.Table.from_batches([batch])
+        except (pa.ArrowException, OSError) as error:
+            first = str(error).splitlines()[0]
+            raise BoxcarsError(f"this is no batch of Arrow: {first}") from None
+        raise BoxcarsError("expected a schema (S) and then batches (B).")
