@@ -12,13 +12,17 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 import boxcars as bx
 from boxcars.apps.command import apps_command
+from boxcars.commands.config import read_config
+from boxcars.commands.inject import inject_command
+from boxcars.commands.options import NetworkFile, TableOptions, pairs
+from boxcars.commands.run import run_command
+from boxcars.commands.top import top_command
 from boxcars.connect.files import target_of, writing
-from boxcars.connect.sources import source_of
 from boxcars.draw import FORMATS, draw
-from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
 from boxcars.engine.memory import keep_memory
 from boxcars.engine.shown import deliver, report_dead
 from boxcars.engine.stats import stats_table
@@ -44,16 +48,6 @@ app = typer.Typer(
 _AS_IT_IS: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 """For Rich: data and errors are shown as they are, square brackets and colons included."""
 
-NetworkFile = Annotated[Path, typer.Argument(help="A network file: .yaml, .json, .xml or .py.")]
-
-TableOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="name=FILE or name=ADDRESS of a database, for a stored table; else it is empty.",
-        metavar="NAME=WHERE",
-    ),
-]
-
 
 def main() -> None:
     """Run a command; what a user can mend is said in a sentence, not in a stack trace."""
@@ -72,12 +66,15 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def start(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Stream processing with boxes and arrows."""
+    assert isinstance(context.command, TyperGroup)
+    context.default_map = read_config(context.command.commands)
 
 
 @app.command()
@@ -220,8 +217,8 @@ def preview(
     """Run a network in this process, without Spark and Java, over files."""
     keep_memory()
     net = bx.load(network)
-    sources, sinks = _pairs(source, "--source"), _pairs(sink, "--sink")
-    tables = _pairs(table, "--table", "WHERE")
+    sources, sinks = pairs(source, "--source"), pairs(sink, "--sink")
+    tables = pairs(table, "--table", "WHERE")
     for name, sink_file in sinks.items():
         if name not in net.outputs:
             raise Wrong(f"there is no output '{name}'.{nearest(name, net.outputs)}")
@@ -242,78 +239,9 @@ def preview(
         typer.echo(f"{tuples:,} tuples in {seconds:.2f} s", err=True)
 
 
-@app.command()
-def run(
-    network: NetworkFile,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="For an input: a file, a folder, a pattern, or rate://1000?rows=500&FIELD=value.",
-            metavar="NAME=WHERE",
-        ),
-    ] = None,
-    sink: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="For an output: a folder, a file, or - for the terminal.", metavar="NAME=WHERE"
-        ),
-    ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
-    ] = False,
-    table: TableOptions = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="The folder from which a run goes on if it is stopped.")
-    ] = None,
-    epoch_rows: Annotated[int, typer.Option(help="How many rows an epoch reads.")] = 100_000,
-    instances: Annotated[
-        int | None, typer.Option(help="In how many places a subquery runs; else one for a core.")
-    ] = None,
-    master: Annotated[
-        str | None, typer.Option(help="The Spark cluster; without it, this machine.")
-    ] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Show what each box did.")] = False,
-) -> None:
-    """Run a network on Spark, exactly once; Ctrl-C stops it behind an epoch, a second one at once.
-
-    The exit code is 0 if all input was processed, or if it never ends and the run was stopped.
-    """
-    net = bx.load(network)
-    sources = _pairs(source, "--source", "WHERE")
-    sinks = _pairs(sink, "--sink", "WHERE")
-    announce(sinks)
-    running = bx.run(
-        net,
-        {name: source_of(text, follow=follow) for name, text in sources.items()},
-        sinks,
-        tables=_pairs(table, "--table", "WHERE"),
-        checkpoint=checkpoint,
-        epoch_rows=epoch_rows,
-        instances=instances,
-        master=master,
-    )
-    status = wait_for(running, sinks)
-    if status is None:
-        raise typer.Exit(INTERRUPTED)
-    report(running, status, sinks, again=checkpoint is not None)
-    if stats:
-        typer.echo(f"\n{running.stats()}", err=True)
-    if status.state != "finished" and not running.endless:
-        raise typer.Exit(INTERRUPTED)
-
-
-def _pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in given or []:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise Wrong(f"expected {option} NAME={value_is}, got '{name}{equals}'.")
-        if name in pairs:
-            raise Wrong(f"{option} names '{name}' twice.")
-        pairs[name] = value
-    return pairs
-
-
+app.command("run")(run_command)
+app.command("top")(top_command)
+app.command("inject")(inject_command)
 app.command("apps")(apps_command)
 app.command("linear-road")(linear_road_command)
 app.add_typer(languages, name="lang")

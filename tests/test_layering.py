@@ -12,6 +12,7 @@ ROOT = Path(boxcars.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 EVERYBODY = {path.stem if path.is_file() else path.name for path in ROOT.iterdir()}
 
+ABOVE = {"cli", "commands", "reference"}
 ALLOWED = {
     "model": {"model"},
     "expr": {"model", "expr"},
@@ -24,14 +25,15 @@ ALLOWED = {
     "inject": {"model", "connect", "inject"},
     "draw": {"model", "draw"},
     "plan": {"model", "kernels", "draw", "plan"},
-    "lang": EVERYBODY - {"service", "engine", "cli", "reference", "boxes", "apps", "linear_road"},
-    "engine": EVERYBODY - {"service", "lang", "draw", "cli", "reference", "boxes", "apps", "linear_road"},
-    "service": {"model", "connect", "engine", "outside", "service"},
-    "apps": EVERYBODY - {"cli", "reference", "pages", "linear_road"},
-    "linear_road": EVERYBODY - {"cli", "reference", "pages"},
-    "pages": EVERYBODY - {"cli", "reference"},
+    "lang": EVERYBODY - ABOVE - {"engine", "service", "boxes", "apps", "linear_road"},
+    "engine": EVERYBODY - ABOVE - {"service", "lang", "draw", "boxes", "apps", "linear_road"},
+    "service": {"model", "connect", "engine", "outside", "inject", "service"},
+    "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
+    "linear_road": EVERYBODY - ABOVE - {"pages"},
+    "pages": EVERYBODY - ABOVE,
     "reference": EVERYBODY - {"engine", "cli"},
     "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road"},
+    "commands": EVERYBODY - {"cli", "reference", "pages"},
     "cli": EVERYBODY,
 }
 

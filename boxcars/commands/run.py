@@ -1,0 +1,107 @@
+"""``boxcars run``: a network on Spark, in the foreground, with a port if that is wanted."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import boxcars as bx
+from boxcars.commands.options import NetworkFile, TableOptions, pairs
+from boxcars.connect.sources import source_of
+from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
+from boxcars.service.logs import LogKind, Metrics, log_epochs, start_logs
+from boxcars.service.security import Access, token_from_environment
+
+
+def run_command(
+    network: NetworkFile,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For an input: a file, a folder, a pattern, rate://1000?rows=500&FIELD=value, or "
+            "an address; boxcars connectors lists them.",
+            metavar="NAME=WHERE",
+        ),
+    ] = None,
+    sink: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For an output: a folder, a file, an address, or - for the terminal.",
+            metavar="NAME=WHERE",
+        ),
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
+    ] = False,
+    table: TableOptions = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="The folder from which a run goes on if it is stopped.")
+    ] = None,
+    epoch_rows: Annotated[int, typer.Option(help="How many rows an epoch reads.")] = 100_000,
+    instances: Annotated[
+        int | None, typer.Option(help="In how many places a subquery runs; else one for a core.")
+    ] = None,
+    buckets: Annotated[int, typer.Option(help="In how many buckets keys are shared out.")] = 64,
+    master: Annotated[
+        str | None, typer.Option(help="The Spark cluster; without it, this machine.")
+    ] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Show what each box did.")] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(help="Open a port to feed, tap, watch and stop the run; 0 takes a free one."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where the port is; others need the token in BOXCARS_TOKEN.")
+    ] = "127.0.0.1",
+    cert: Annotated[Path | None, typer.Option(help="A certificate, for TLS.")] = None,
+    key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
+    log: Annotated[LogKind | None, typer.Option(help="Log epochs and troubles.")] = None,
+    metrics: Annotated[
+        Path | None, typer.Option(help="Append the statistics to a file of JSON lines.")
+    ] = None,
+) -> None:
+    """Run a network on Spark, exactly once; Ctrl-C stops it behind an epoch, a second one at once.
+
+    The exit code is 0 if all input was processed, or if it never ends and the run was stopped.
+    """
+    net = bx.load(network)
+    sources = pairs(source, "--source", "WHERE")
+    sinks = pairs(sink, "--sink", "WHERE")
+    access = _access(port, host, cert, key)
+    start_logs(log, net.name)
+    announce(sinks)
+    running = bx.run(
+        net,
+        {name: source_of(text, follow=follow) for name, text in sources.items()},
+        sinks,
+        tables=pairs(table, "--table", "WHERE"),
+        checkpoint=checkpoint,
+        epoch_rows=epoch_rows,
+        instances=instances,
+        buckets=buckets,
+        master=master,
+        tell=log_epochs() if log else None,
+    )
+    with ExitStack() as closing:
+        if access is not None:
+            server = closing.enter_context(bx.Server(running, access))
+            typer.echo(f"the run is at {server.access.url}", err=True)
+        if metrics is not None:
+            closing.enter_context(Metrics(running, metrics))
+        status = wait_for(running, sinks)
+    if status is None:
+        raise typer.Exit(INTERRUPTED)
+    report(running, status, sinks, again=checkpoint is not None)
+    if stats:
+        typer.echo(f"\n{running.stats()}", err=True)
+    if status.state != "finished" and not running.endless:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _access(port: int | None, host: str, cert: Path | None, key: Path | None) -> Access | None:
+    if port is None:
+        return None
+    return Access(host, port, token_from_environment(), cert, key)
