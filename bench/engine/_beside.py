@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import polars as pl
 from pyspark.sql import DataFrame, SparkSession
@@ -49,9 +50,14 @@ class Bench:
             (folder / path.name).symlink_to(path)
         return folder
 
-    def ours(self, net: bx.Network, inputs: Inputs, rows: int) -> float:
-        """The seconds of an epoch of so many rows of each input."""
-        times, last, out = [], [perf_counter()], self._new()
+    def ours(self, net: bx.Network, inputs: Inputs, rows: int, **options: Any) -> float:
+        """The seconds of an epoch of so many rows of each input; ``options`` are those of a run."""
+        return statistics.median(self.times(net, inputs, rows, **options)[WARM:])
+
+    def times(self, net: bx.Network, inputs: Inputs, rows: int, **options: Any) -> list[float]:
+        """The seconds of all epochs."""
+        times: list[float] = []
+        last, out = [perf_counter()], self._new()
 
         def tell(_: bx.Status) -> None:
             now = perf_counter()
@@ -61,9 +67,16 @@ class Bench:
         sinks = {name: out / name for name in net.outputs}
         check = out / "check"
         bx.run(
-            net, inputs, sinks, checkpoint=check, epoch_rows=rows, spark=self.spark, tell=tell
+            net,
+            inputs,
+            sinks,
+            checkpoint=check,
+            epoch_rows=rows,
+            spark=self.spark,
+            tell=tell,
+            **options,
         ).wait()
-        return statistics.median(times[WARM:])
+        return times
 
     def native(self, query: DataFrame) -> float:
         """The seconds of a trigger with data."""

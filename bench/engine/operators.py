@@ -1,0 +1,77 @@
+"""StreamCloud's operators (thesis, 3.3.3): map, aggregate, join and Cartesian product, by instances.
+
+The thesis has 1, 20 and 40 nodes; here are two cores, so one instance and two are shown beside what
+one of its nodes of 2007 did. Its Cartesian product is counted in comparisons, and so is ours.
+"""
+
+from functools import partial
+
+from _beside import bench, frames
+from _calls import RATE, calls, input_of
+
+import boxcars as bx
+
+ROWS, FILES, KEYS = 200_000, 8, 100_000
+FEW = 5_000
+"""Calls of an epoch of the product, which looks at all pairs."""
+THESIS = {"map": 7_000, "aggregate": 11_000, "join": 7_000}
+"""Tuples a second of one node."""
+
+
+def map_network() -> bx.Network:
+    net = bx.Network("map")
+    net.output("out", input_of(net).map(time="time", caller="caller", cents="price * 100"))
+    return net
+
+
+def aggregate_network() -> bx.Network:
+    net = bx.Network("aggregate")
+    window = bx.time(60, 10)
+    counts = input_of(net).aggregate(window, by="caller", n="count()", mean="avg(duration)")
+    net.output("out", counts)
+    return net
+
+
+def join_network() -> bx.Network:
+    net = bx.Network("join")
+    left, right = input_of(net, "left"), input_of(net, "right")
+    net.output("out", left.join(right, on="left.caller = right.callee", window=bx.time(60)))
+    return net
+
+
+def product_network() -> bx.Network:
+    net = bx.Network("product")
+    left, right = input_of(net, "left"), input_of(net, "right")
+    near = "left.caller_x - right.caller_x > 9999"
+    net.output("out", left.product(right, where=near, window=bx.time(5)))
+    return net
+
+
+def main() -> None:
+    with bench() as b:
+        print("  operator      instances   tuples/s      one node of the thesis")
+        files = b.write("calls", frames(FILES, partial(calls, ROWS, KEYS)))
+        few = b.write("few", frames(FILES, partial(calls, FEW, KEYS)))
+        for make in (map_network, aggregate_network, join_network):
+            net = make()
+            inputs = dict.fromkeys(net.inputs, files)
+            for instances in (1, 2):
+                seconds = b.ours(net, inputs, ROWS, instances=instances)
+                speed = len(inputs) * ROWS / seconds
+                ratio = speed / THESIS[net.name]
+                print(
+                    f"  {net.name:12} {instances:10} {speed:11,.0f}   {ratio:8.0f} times",
+                    flush=True,
+                )
+        for instances in (1, 2):
+            seconds = b.ours(
+                product_network(), {"left": few, "right": few}, FEW, instances=instances
+            )
+            pairs = 2 * FEW * 5 * RATE
+            print(
+                f"  product      {instances:10} {2 * FEW / seconds:11,.0f}   {pairs / seconds / 1e6:,.0f} M comparisons/s"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""StreamCloud's strategies (thesis, 3.2): one query, cut in three ways, and what that costs.
+
+High mobility (examples/high-mobility.yaml): query-cloud runs the whole query in every instance,
+operator-cloud makes each box a subcluster, operator-set-cloud cuts before stateful boxes only.
+"""
+
+from functools import partial
+from pathlib import Path
+
+from _beside import bench, frames
+from _calls import calls
+
+import boxcars as bx
+from boxcars.plan import STRATEGIES, make_plan
+
+ROWS, FILES, KEYS = 200_000, 8, 100_000
+NETWORK = Path(__file__).parents[2] / "examples/high-mobility.yaml"
+
+
+def main() -> None:
+    net = bx.load(NETWORK)
+    with bench() as b:
+        files = b.write("calls", frames(FILES, partial(calls, ROWS, KEYS)))
+        print("high mobility, local[2], epochs of 200,000")
+        print("  strategy             subqueries  levels   tuples/s")
+        for strategy in STRATEGIES:
+            plan = make_plan(net.check().or_raise(), strategy, 64, 2)
+            seconds = b.ours(net, {"calls": files}, ROWS, strategy=strategy)
+            shape = f"{len(plan.subqueries):10} {len(plan.levels):7}"
+            print(f"  {strategy:20} {shape} {ROWS / seconds:10,.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
