@@ -1,4 +1,4 @@
-"""StreamCloud's operators (thesis, 3.3.3): map, aggregate, join and Cartesian product, by instances.
+"""StreamCloud's operators (thesis, 3.3.3): map, aggregate, join and product, by instances.
 
 The thesis has 1, 20 and 40 nodes; here are two cores, so one instance and two are shown beside what
 one of its nodes of 2007 did. Its Cartesian product is counted in comparisons, and so is ours.
@@ -43,7 +43,7 @@ def product_network() -> bx.Network:
     net = bx.Network("product")
     left, right = input_of(net, "left"), input_of(net, "right")
     near = "left.caller_x - right.caller_x > 9999"
-    net.output("out", left.product(right, where=near, window=bx.time(5)))
+    net.output("out", left.product(right, on=near, window=bx.time(5)))
     return net
 
 
@@ -63,13 +63,13 @@ def main() -> None:
                     f"  {net.name:12} {instances:10} {speed:11,.0f}   {ratio:8.0f} times",
                     flush=True,
                 )
+        pairs = 2 * FEW * 5 * RATE
         for instances in (1, 2):
-            seconds = b.ours(
-                product_network(), {"left": few, "right": few}, FEW, instances=instances
-            )
-            pairs = 2 * FEW * 5 * RATE
+            inputs = {"left": few, "right": few}
+            seconds = b.ours(product_network(), inputs, FEW, instances=instances)
             print(
-                f"  product      {instances:10} {2 * FEW / seconds:11,.0f}   {pairs / seconds / 1e6:,.0f} M comparisons/s"
+                f"  product      {instances:10} {2 * FEW / seconds:11,.0f}   "
+                f"{pairs / seconds / 1e6:,.0f} M comparisons/s"
             )
 
 
