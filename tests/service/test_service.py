@@ -1,6 +1,7 @@
 """The service of a run: fed, tapped, watched and stopped over the network, by who may."""
 
 import json
+import re
 import socket
 import threading
 import time
@@ -176,6 +177,9 @@ def test_health_and_metrics(served: Served) -> None:
     assert entered == 99  # one waits
     assert {s.labels["box"] for s in families["boxcars_bucket_in_rate"].samples} == {"count"}
     assert families["boxcars_output_latency_seconds"].samples
+    dashboard = (Path(__file__).parents[2] / "deploy/grafana.json").read_text()
+    known = {sample.name for family in families.values() for sample in family.samples}
+    assert set(re.findall(r"boxcars_\w+", dashboard)) <= known | {"boxcars_box_late_total"}
     assert served.client.stop()["state"] == "stopped"
     assert [served.call(path)[0] for path in ("/health", "/ready")] == [200, 503]
 
