@@ -1,0 +1,11 @@
+# The image of executors that Spark starts on Kubernetes: Spark's own image, with Boxcars in it.
+# Python must be the same 3.x as that of the driver.
+#   docker build -f deploy/executor.Dockerfile -t boxcars-executor .
+ARG SPARK_IMAGE=apache/spark:4.3.0-python3
+FROM ${SPARK_IMAGE}
+USER root
+COPY pyproject.toml requirements.lock README.md LICENSE /src/
+COPY boxcars /src/boxcars
+RUN pip install --no-cache-dir --no-deps --require-hashes -r /src/requirements.lock \
+    && pip install --no-cache-dir --no-deps --no-build-isolation /src
+USER spark
