@@ -35,6 +35,7 @@ from boxcars.lang.streamcloud import is_project, load_project
 from boxcars.linear_road.command import linear_road_command
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.superbox import flatten
+from boxcars.outside.connector import connectors
 from boxcars.plan import STRATEGIES, make_plan
 from boxcars.plan.show import PLAN_FORMATS
 from boxcars.reference import generated
@@ -257,6 +258,16 @@ def boxes() -> None:
 def functions() -> None:
     """List all functions of expressions."""
     _list({f.signature: ("", f.doc) for f in all_functions()})
+
+
+@app.command(name="connectors")
+def connectors_command() -> None:
+    """List all connectors: their addresses, and what they guarantee."""
+    for cls, schemes in connectors().items():
+        typer.echo(f"{', '.join(f'{scheme}://' for scheme in schemes)}  {cls.title}")
+        for way, guarantee in (("source", cls.guarantee_in), ("sink", cls.guarantee_out)):
+            if guarantee:
+                typer.echo(f"  {way}: {guarantee.replace('``', '')}")
 
 
 def _first_line(cls: type) -> str:

@@ -2,8 +2,8 @@
 
 ``boxcars generate`` writes the types of the stream methods (``model/methods.pyi``), the tables of
 boxes and functions in ``docs/reference/``, what is generated of the pages of the boxes
-(:mod:`boxcars.pages`), the index of the applications, and pictures of networks. A test fails when
-they are out of date.
+(:mod:`boxcars.pages`), the indexes of the applications and the connectors, and pictures of
+networks. A test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from boxcars.model.frozen import Fields
 from boxcars.model.types import Type
 from boxcars.pages import generated_pages
 from boxcars.pages.apps import generated_apps
+from boxcars.pages.connectors import generated_connectors
 from boxcars.pages.words import NOTE, arity, parameter_table, prose, summary
 
 
@@ -38,6 +39,7 @@ def generated(root: Path) -> dict[Path, str]:
         root / "docs/img/high-mobility.svg": draw(example, "svg"),
         **generated_pages(root),
         **generated_apps(root),
+        **generated_connectors(root),
     }
 
 

@@ -46,9 +46,10 @@ def _latency(stats: RunStats) -> str:
 def wait_for(running: Run, sinks: Mapping[str, str]) -> Status | None:
     """Wait for a run. Ctrl-C stops it behind its epoch, a second one at once: then None.
 
-    Spark's own handler of Ctrl-C would break the epoch off.
+    SIGTERM, as systems send it, is like Ctrl-C. Spark's own handler would break the epoch off.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.default_int_handler) for number in signals]
     try:
         try:
             return _watch(running) if shows_progress(sinks) else running.wait()
@@ -58,7 +59,8 @@ def wait_for(running: Run, sinks: Mapping[str, str]) -> Status | None:
     except KeyboardInterrupt:
         return None
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _watch(running: Run) -> Status:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -99,6 +100,8 @@ class Connector:
     """How often a message becomes a tuple; nothing if it can't be read."""
     guarantee_out: ClassVar[str] = ""
     """How often a tuple is delivered; nothing if it can't be written."""
+    tested: ClassVar[str] = ""
+    """What its tests run against."""
 
     def __init__(self, url: Url | str) -> None:
         self.url = Url.parse(url) if isinstance(url, str) else url
@@ -117,11 +120,23 @@ def schemes() -> list[str]:
     return sorted(entry_points(group=GROUP).names)
 
 
+def connectors() -> dict[type[Connector], list[str]]:
+    """All connectors that can be loaded, with the schemes of their addresses."""
+    found: dict[type[Connector], list[str]] = {}
+    for scheme in schemes():
+        with suppress(Wrong):
+            found.setdefault(connector_class(scheme), []).append(scheme)
+    return found
+
+
 @cache
 def connector_class(scheme: str) -> type[Connector]:
     """The connector for addresses that begin with a scheme."""
     for entry in entry_points(group=GROUP, name=scheme):
-        cls = entry.load()
+        try:
+            cls = entry.load()
+        except ImportError as error:
+            raise Wrong(f"the connector '{scheme}://' can't be loaded: {error}.") from None
         if not (isinstance(cls, type) and issubclass(cls, Connector)):
             raise Wrong(f"the entry point '{scheme}' of {GROUP} is no Connector: {entry.value}.")
         return cls

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from boxcars.model.problem import Wrong, nearest
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-_SECRETS = ("password", "token", "secret")
+_SECRETS = ("password", "token", "secret", "header.", "query.")
 """Options whose values are never shown."""
 
 
@@ -51,7 +51,7 @@ class Url:
             parts.scheme,
             _expanded(parts.hostname or "", shown),
             port,
-            _expanded(unquote(parts.path.lstrip("/")), shown),
+            _expanded(unquote(parts.path.removeprefix("/")), shown),
             _expanded(unquote(parts.username or ""), shown),
             _expanded(unquote(parts.password or ""), shown),
             {name: _expanded(value, shown) for name, value in options.items()},
@@ -64,6 +64,10 @@ class Url:
         query = "&".join(f"{name}={quote(text)}" for name, text in open_.items())
         path = f"/{self.path}" if self.path else ""
         return f"{self.scheme}://{user}{self.host}{port}{path}{'?' if query else ''}{query}"
+
+    def secrets(self) -> list[str]:
+        """The values of options that are never shown."""
+        return [text for name, text in self.options.items() if _secret(name)]
 
     def check(self, known: Collection[str], *, path: str = "") -> None:
         """Complain about options that nobody knows, and if ``path``, what it names, is missing."""

@@ -108,7 +108,7 @@ def test_lines_over_tcp(tmp_path: Path) -> None:
             found += table.num_rows
             if found >= 39:
                 break
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     assert found == 39
 

@@ -9,8 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 from pyspark.sql import SparkSession
+from typer.testing import CliRunner
 
 import boxcars as bx
+from boxcars.cli import app
 from boxcars.connect import batches
 from boxcars.connect.inbox import InboxReader
 from boxcars.connect.reader import Place
@@ -30,7 +32,7 @@ def _entry(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     info = folder / "toy-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
-    lines = ["toy = tests.outside.toy:Toy", "none = tests.outside.toy:Broker"]
+    lines = ["toy = tests.outside.toy:Toy", "none = tests.outside.toy:Broker", "bad = no:No"]
     (info / "entry_points.txt").write_text(f"[{connector.GROUP}]\n" + "\n".join(lines) + "\n")
     monkeypatch.syspath_prepend(str(folder))
     connector_class.cache_clear()
@@ -66,10 +68,18 @@ def test_entry_points() -> None:
         connect("tyo://host/x")
     with pytest.raises(Wrong, match="is no Connector"):
         connect("none://host/x")
+    with pytest.raises(Wrong, match="'bad://' can't be loaded: No module named 'no'"):
+        connect("bad://host/x")
     with pytest.raises(Wrong, match=r"no option 'fromat'\. Did you mean 'format'\?"):
         connect("toy://host/x?fromat=csv").intake()
     with pytest.raises(Wrong, match="expected a topic behind the host"):
         connect("toy://host").intake()
+
+
+def test_the_list() -> None:
+    shown = CliRunner().invoke(app, ["connectors"]).stdout
+    assert "toy://  a toy\n  source: exactly once\n  sink: exactly once\n" in shown
+    assert "redis://, rediss://  Redis Streams\n" in shown
 
 
 def test_from_outside_to_outside(spark: SparkSession) -> None:
