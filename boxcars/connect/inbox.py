@@ -187,8 +187,10 @@ class Decoder:
         for message in messages:
             try:
                 with pa.ipc.open_stream(BytesIO(message)) as stream:
-                    found = self._fit(stream.read_all())
-            except (pa.ArrowException, OSError, Wrong) as error:
+                    table = stream.read_all()
+                table.validate(full=True)  # a wrong offset would read any memory
+                found = self._fit(table)
+            except (pa.ArrowException, OSError, ValueError, Wrong) as error:
                 first = str(error).splitlines()[0]
                 dead.append(dead_letters([(message, f"this is no table for the input: {first}")]))
                 continue

@@ -29,6 +29,10 @@ A DIRECT slice lies anywhere and is folded tuple by tuple, whatever the blocks a
 """
 
 
+_MANY = 4_000_000
+"""Windows for each of which there may be a counter, whether they hold a tuple or not."""
+
+
 @dataclass(frozen=True)
 class Slices:
     """The windows that have a result: their key, and their tuples ``[lo, hi)``.
@@ -70,13 +74,40 @@ def closed_slices(
 ) -> tuple[Slices, Ints]:
     """The windows from ``first`` up to ``end`` that hold a tuple, by window and then by key.
 
-    Also gives how many there are of each window.
+    Also gives the window of each.
     """
+    found = [_closed(panes, starts, size, advance, *span) for span in _spans(panes, first, end)]
+    if len(found) == 1:
+        return found[0]
+    columns = [
+        np.concatenate([getattr(slices, name) for slices, _ in found])
+        for name in ("key", "lo", "hi", "parts")
+    ]
+    return Slices(*columns), np.concatenate([windows for _, windows in found])
+
+
+def _closed(
+    panes: Panes, starts: Ints, size: int, advance: int, first: int, end: int
+) -> tuple[Slices, Ints]:
     counts = _count_closed(panes.first, panes.last, starts, first, end)
     begins = np.arange(first, end) * advance // size
-    return Slices(
-        *_fill_closed(panes.block, panes.first, panes.last, starts, first, counts, begins)
-    ), counts
+    filled = _fill_closed(panes.block, panes.first, panes.last, starts, first, counts, begins)
+    return Slices(*filled), np.repeat(np.arange(first, end), counts)
+
+
+def _spans(panes: Panes, first: int, end: int) -> list[tuple[int, int]]:
+    """Where windows may hold tuples, without long stretches of empty ones.
+
+    Time may jump as far as it likes, by a mistake too: only what comes may cost anything.
+    """
+    if end - first <= _MANY or not len(panes.first):
+        return [(first, end if len(panes.first) else first)]
+    begins, ends = np.sort(panes.first), np.sort(panes.last)
+    gaps = np.flatnonzero(begins[1:] - ends[:-1] > max(_MANY // len(begins), 1))
+    lows = np.maximum(np.concatenate([begins[:1], begins[gaps + 1]]), first)
+    highs = np.minimum(np.concatenate([ends[gaps], ends[-1:]]) + 1, end)
+    spans = [(int(low), int(high)) for low, high in zip(lows, highs, strict=True) if low < high]
+    return spans or [(first, first)]
 
 
 @njit(cache=True, nogil=True)

@@ -44,14 +44,13 @@ class TimeWindows:
         keys = encode_keys(tuples[:ripe], group.by)
         order, starts = group_order(keys.codes, keys.number)
         panes = Panes.of(pane[order], axis.size, axis.advance)
-        slices, counts = closed_slices(panes, starts, axis.size, axis.advance, first, end)
-        begins = axis.values(np.arange(first, end) * axis.advance)
+        slices, windows = closed_slices(panes, starts, axis.size, axis.advance, first, end)
         return Closed(
             tuples=tuples[:ripe].drop(group.beside)[order],
             windows=Windows(slices, block_ids(panes.block, starts)),
             keys=keys.table,
             key=slices.key,
-            ts=pl.Series(np.repeat(begins.to_physical().to_numpy(), counts)).cast(begins.dtype),
+            ts=axis.values(windows * axis.advance),
             frontier=Frontier(axis.value(end * axis.advance), frontier.final),
             state={
                 _TUPLES: tuples[_before(pane, end * axis.advance) :],

@@ -25,8 +25,10 @@ def table_from_bytes(data: bytes) -> pa.Table:
     """A table from an Arrow stream."""
     try:
         with pa.ipc.open_stream(pa.BufferReader(data)) as stream:
-            return stream.read_all()
-    except (pa.ArrowException, OSError) as error:
+            table = stream.read_all()
+            table.validate(full=True)  # a wrong offset would read any memory
+            return table
+    except (pa.ArrowException, OSError, ValueError) as error:
         first = str(error).splitlines()[0]
         raise BoxcarsError(f"this is no Arrow stream: {first}") from None
 
@@ -79,7 +81,7 @@ class Schemed:
                 batch = pa.ipc.read_record_batch(pa.py_buffer(message[1:]), self._schema)
                 batch.validate(full=True)
                 return pa.Table.from_batches([batch])
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             first = str(error).splitlines()[0]
             raise BoxcarsError(f"this is no batch of Arrow: {first}") from None
         raise BoxcarsError("expected a schema (S) and then batches (B).")

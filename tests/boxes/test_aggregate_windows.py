@@ -228,3 +228,17 @@ def test_the_middle_beside_what_is_no_number(strange: float) -> None:
     data = {"t": [1, 2, 3], "x": [1.0, 2.0, strange]}
     expected = 1.0 if strange == -math.inf else 2.0
     assert bx.preview(net, {"rows": data})["out"]["m"].to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("trains", [1, 3])
+def test_time_may_jump(trains: int) -> None:
+    """Windows that hold nothing cost nothing, however many they are."""
+    net = bx.Network("n")
+    rows = net.input("rows", ts="t", fields={"t": "int", "k": "str"})
+    net.output("out", rows.aggregate(bx.time(10, 5), by="k", n="count()"))
+    times = [0, 3, 2**40, 2**40 + 7, 2**50, 2**61]
+    data = {"t": times, "k": ["a", "b", "a", "a", "b", "a"]}
+    found = bx.preview(net, {"rows": data}, trains=trains)["out"].to_pylist()
+    windows = [(t // 5 - 1) * 5 for t in times[:-1]] + [t // 5 * 5 for t in times[:-1]]
+    assert sorted({row["t"] for row in found}) == sorted({w for w in windows if w >= 0})
+    assert sum(row["n"] for row in found) == sum(2 if t >= 5 else 1 for t in times[:-1])
