@@ -90,7 +90,11 @@ class Batches:
 
 
 def _data(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.stem.isdecimal())
+    """The files of a batch; none if another thread has removed it."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.stem.isdecimal())
+    except FileNotFoundError:
+        return []
 
 
 def _number(path: Path) -> int:

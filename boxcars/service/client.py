@@ -38,6 +38,8 @@ _AHEAD = 64 * 2**20
 """Bytes of batches that may be under way, before a sender waits until some are kept."""
 _ENDED, _REFUSED = 1000, 1008
 """The codes with which a WebSocket is closed: all is done, or what the client wants is wrong."""
+_QUIET = 60.0
+"""Seconds without a sign of life after which a connection counts as lost."""
 _PATIENCE = 30.0
 """Seconds to reach a run that does not answer."""
 
@@ -116,7 +118,12 @@ class Client:
         url = "ws" + self.address.removeprefix("http") + path
         try:
             with open_socket(
-                url, additional_headers=headers, ssl=self._tls, max_size=LONGEST, compression=None
+                url,
+                additional_headers=headers,
+                ssl=self._tls,
+                max_size=LONGEST,
+                compression=None,
+                ping_timeout=_QUIET,
             ) as socket:
                 yield socket
         except InvalidStatus as refused:

@@ -14,6 +14,8 @@ from boxcars.service.app import make_app
 from boxcars.service.security import Access
 from boxcars.service.wire import LONGEST
 
+_QUIET = 60.0
+"""Seconds without a sign of life after which a client counts as lost."""
 _PATIENCE = 10.0
 """Seconds to start, and to stop."""
 
@@ -35,6 +37,7 @@ class Server:
             log_level="error",
             access_log=False,
             ws_max_size=LONGEST,
+            ws_ping_timeout=_QUIET,
             lifespan="off",
             timeout_graceful_shutdown=2,
             ssl_certfile=access.cert,
