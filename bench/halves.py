@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
-from boxcars.connect.splits import FileSplit
 from boxcars.engine import layout
 from boxcars.engine.checkpoint import Files, Plan
 from boxcars.engine.epoch import run_here
 from boxcars.engine.memory import keep_memory
 from boxcars.engine.task import Task
+from boxcars.io.splits import FileSplit
 from boxcars.model.plain import network_to_plain
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000

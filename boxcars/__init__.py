@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boxcars import boxes
-from boxcars.connect.sinks import callback, console
-from boxcars.connect.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
 from boxcars.convert import RecordFormat, converter
 from boxcars.engine.cuts import check_cuts
 from boxcars.engine.run_stats import RunStats
 from boxcars.engine.runner import Preview, preview
 from boxcars.expr import Expr, function
+from boxcars.io.sinks import callback, console
+from boxcars.io.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.operator import Operator, Setup
 from boxcars.kernels.per_key import PerKey

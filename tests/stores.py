@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 import boxcars as bx
-from boxcars.connect.conform import as_frame, conform
-from boxcars.connect.tables import Tables
+from boxcars.io.conform import as_frame, conform
+from boxcars.io.tables import Tables
 
 _numbers = count()
 

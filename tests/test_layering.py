@@ -21,13 +21,13 @@ ALLOWED = {
     "kernels": {"model", "expr", "sql", "kernels"},
     "boxes": {"model", "expr", "sql", "kernels", "convert", "boxes"},
     "outside": {"model", "sql", "convert", "outside"},
-    "connect": {"model", "expr", "sql", "convert", "outside", "connect"},
-    "inject": {"model", "connect", "inject"},
+    "io": {"model", "expr", "sql", "convert", "outside", "io"},
+    "inject": {"model", "io", "inject"},
     "draw": {"model", "draw"},
     "plan": {"model", "kernels", "draw", "plan"},
     "lang": EVERYBODY - ABOVE - {"engine", "service", "boxes", "apps", "linear_road"},
     "engine": EVERYBODY - ABOVE - {"service", "lang", "draw", "boxes", "apps", "linear_road"},
-    "service": {"model", "connect", "engine", "outside", "inject", "service"},
+    "service": {"model", "io", "engine", "outside", "inject", "service"},
     "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
     "linear_road": EVERYBODY - ABOVE - {"pages"},
     "pages": EVERYBODY - ABOVE,
@@ -68,7 +68,7 @@ def test_imports(path: Path) -> None:
 
 
 def test_imports_are_found() -> None:
-    assert set(imports(ROOT / "cli.py")) >= {"__init__", "connect", "draw", "model", "reference"}
+    assert set(imports(ROOT / "cli.py")) >= {"__init__", "io", "draw", "model", "reference"}
     assert set(imports(ROOT / "boxes/map.py")) == {"expr", "kernels", "model"}
 
 

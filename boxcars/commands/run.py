@@ -10,8 +10,8 @@ import typer
 
 import boxcars as bx
 from boxcars.commands.options import NetworkFile, TableOptions, pairs
-from boxcars.connect.sources import source_of
 from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
+from boxcars.io.sources import source_of
 from boxcars.service.logs import LogKind, Metrics, log_epochs, start_logs
 from boxcars.service.security import Access, token_from_environment
 

@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from boxcars.connect.files import replacing, writing
-from boxcars.connect.reader import Place
-from boxcars.connect.splits import Split, split_of
 from boxcars.engine.counts import Totals, read_totals
 from boxcars.engine.layout import Shape
+from boxcars.io.files import replacing, writing
+from boxcars.io.reader import Place
+from boxcars.io.splits import Split, split_of
 from boxcars.model.problem import BoxcarsError, Wrong
 
 T = TypeVar("T")

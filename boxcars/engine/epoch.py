@@ -17,9 +17,6 @@ from time import perf_counter
 import polars as pl
 import pyarrow as pa
 
-from boxcars.connect.epoch_tables import open_tables
-from boxcars.connect.files import write_table
-from boxcars.connect.splits import read_split
 from boxcars.engine.counts import count, worth
 from boxcars.engine.feed import Turn, take_turn
 from boxcars.engine.layout import Layout, Piece, make_layout
@@ -27,6 +24,9 @@ from boxcars.engine.loads import count_loads
 from boxcars.engine.states import load_states, save_states
 from boxcars.engine.stepper import Stepper
 from boxcars.engine.task import Arrival, Done, Task
+from boxcars.io.epoch_tables import open_tables
+from boxcars.io.files import write_table
+from boxcars.io.splits import read_split
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State, earliest
 from boxcars.kernels.ranks import RANK, merge_trains

@@ -10,15 +10,15 @@ from pathlib import Path
 import polars as pl
 from pyspark.sql import SparkSession
 
-from boxcars.connect.outlet import Outlet
-from boxcars.connect.run_tables import contents
-from boxcars.connect.sources import Aborted
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan
 from boxcars.engine.counts import Totals
 from boxcars.engine.job import run_job
 from boxcars.engine.layout import Layout, Shape, make_layout
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.task import Outcome, Task
+from boxcars.io.outlet import Outlet
+from boxcars.io.run_tables import contents
+from boxcars.io.sources import Aborted
 from boxcars.model.entities import Table
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from math import inf
 from time import monotonic
 
-from boxcars.connect.reader import Place, Portion, Reader
 from boxcars.engine.checkpoint import Manifest, Plan
+from boxcars.io.reader import Place, Portion, Reader
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError
 from boxcars.model.types import Type

@@ -18,13 +18,6 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from boxcars.connect.conform import as_frame
-from boxcars.connect.opening import open_source
-from boxcars.connect.outlet import Outlet
-from boxcars.connect.outlets import OneFile, open_sink
-from boxcars.connect.reader import Reader
-from boxcars.connect.run_tables import prepare_tables
-from boxcars.connect.tap import Tap
 from boxcars.engine.checkpoint import Checkpoint, Plan, check_network
 from boxcars.engine.counts import Totals
 from boxcars.engine.epochs import Epochs, Stored, fingerprint
@@ -34,6 +27,13 @@ from boxcars.engine.planner import Planner, naming
 from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import make_session
+from boxcars.io.conform import as_frame
+from boxcars.io.opening import open_source
+from boxcars.io.outlet import Outlet
+from boxcars.io.outlets import OneFile, open_sink
+from boxcars.io.reader import Reader
+from boxcars.io.run_tables import prepare_tables
+from boxcars.io.tap import Tap
 from boxcars.model.check import Checked
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain

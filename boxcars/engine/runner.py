@@ -14,14 +14,14 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform
-from boxcars.connect.files import read_input
-from boxcars.connect.rate import all_rows
-from boxcars.connect.sources import Files, Mark, Rate, Script
-from boxcars.connect.tables import Tables
 from boxcars.engine.feed import feed
 from boxcars.engine.stats import BoxStats
 from boxcars.engine.whole import Whole
+from boxcars.io.conform import DEAD_LETTERS, Conformed, as_frame, conform
+from boxcars.io.files import read_input
+from boxcars.io.rate import all_rows
+from boxcars.io.sources import Files, Mark, Rate, Script
+from boxcars.io.tables import Tables
 from boxcars.kernels.hidden import POSITION
 from boxcars.model.check import Checked
 from boxcars.model.entities import Input

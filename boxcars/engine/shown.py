@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from boxcars.connect.files import write_table
 from boxcars.engine.runner import Preview
+from boxcars.io.files import write_table
 
 _SHOWN = 20
 

@@ -8,11 +8,11 @@ from time import perf_counter
 
 import polars as pl
 
-from boxcars.connect.conform import DEAD_LETTERS
 from boxcars.engine.feed import Turn
 from boxcars.engine.ranking import box_state, keeps_order, rank_leaving, ranked_by_time, told_apart
 from boxcars.engine.stages import Stage
 from boxcars.engine.stats import BoxStats
+from boxcars.io.conform import DEAD_LETTERS
 from boxcars.kernels.kernel import Eager, Frontier, Lazy, State, Stateful, Tabled
 from boxcars.kernels.ranks import RANK, rank_names
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc

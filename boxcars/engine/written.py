@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from boxcars.connect.epoch_tables import EpochTables, open_tables
-from boxcars.connect.run_tables import writes
 from boxcars.engine.counts import count, worth
 from boxcars.engine.epoch import read_heads, read_turn, write_dead, write_output
 from boxcars.engine.layout import Layout, Piece
 from boxcars.engine.states import load_whole, save_states
 from boxcars.engine.task import Done, Task
 from boxcars.engine.whole import Whole
+from boxcars.io.epoch_tables import EpochTables, open_tables
+from boxcars.io.run_tables import writes
 from boxcars.kernels.kernel import State
 
 _ALL = Piece(0, 0, "")

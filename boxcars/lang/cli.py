@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from boxcars.connect.files import writing
 from boxcars.draw import draw
+from boxcars.io.files import writing
 from boxcars.lang.files import LANGUAGES, save
 from boxcars.lang.ossim import HOME, read_ossim
 from boxcars.model.network import Network

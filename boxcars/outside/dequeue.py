@@ -16,6 +16,7 @@ class Dequeue(Connector):
 
     scheme, title = "dequeue", "a running network"
     guarantee_out = "exactly once (readers remember the last epoch)"
+    tested = "the client of Boxcars, stopped and started runs"
 
     @property
     def keep(self) -> int:

@@ -14,6 +14,7 @@ class Enqueue(Connector):
 
     scheme, title = "enqueue", "a running network"
     guarantee_in = "exactly once (senders number their batches)"
+    tested = "the client of Boxcars, stopped and started runs"
 
     def intake(self) -> Intake:
         """Its mailbox."""

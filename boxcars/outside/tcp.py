@@ -29,6 +29,7 @@ class Tcp(Connector):
 
     scheme, title = "tcp", "a TCP port"
     guarantee_in = "at most once (what is on its way when the run ends is lost)"
+    tested = "a socket of the tests; any bytes"
 
     def intake(self) -> Intake:
         """A port that is opened when the run begins."""

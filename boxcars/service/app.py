@@ -14,8 +14,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.websockets import WebSocketDisconnect
 from starlette.requests import HTTPConnection
 
-from boxcars.connect.tap import Gone, Tap
 from boxcars.engine.run import Run
+from boxcars.io.tap import Gone, Tap
 from boxcars.model.problem import BoxcarsError
 from boxcars.outside.mailbox import Mailbox, Message
 from boxcars.service.metrics import prometheus_text

@@ -27,8 +27,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket
 
-from boxcars.connect.conform import as_frame
 from boxcars.engine.run_stats import RunStats
+from boxcars.io.conform import as_frame
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.wire import LONGEST, Schemed, read_numbered
 

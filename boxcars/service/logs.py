@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from boxcars.connect.files import writing
+from boxcars.io.files import writing
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status

@@ -25,7 +25,7 @@ from tests.engine.killing import kill_family
 PLAN, DONE = "*/epochs/*.plan.json", "*/epochs/*.done.json"
 STATE, PART = "*/check/state/*.arrow", "*/out/*/part-*.parquet"
 CHECKPOINT = "boxcars.engine.checkpoint:Checkpoint"
-OUTLETS = "boxcars.connect.outlets"
+OUTLETS = "boxcars.io.outlets"
 INSTANCES = (2, 3, 1)
 """How many instances the lives of a story have, in turn."""
 LONGEST = 240

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.connect.splits import FileSplit
 from boxcars.engine.checkpoint import Plan
 from boxcars.engine.epoch import run_here
 from boxcars.engine.layout import Shape, lay_out
 from boxcars.engine.task import Task
+from boxcars.io.splits import FileSplit
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
 from tests.engine.test_transparency import STATEFUL, as_columns, rows

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.connect.files import SUFFIXES, read_input
 from boxcars.engine.checkpoint import Checkpoint
+from boxcars.io.files import SUFFIXES, read_input
 
 FIELDS = {"t": "int", "who": "str"}
 ROWS = [{"t": n, "who": f"w{n % 3}"} for n in range(20)]

@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.connect.inbox import InboxReader
-from boxcars.connect.reader import Place
+from boxcars.io.inbox import InboxReader
+from boxcars.io.reader import Place
 from boxcars.model.problem import Wrong
 from boxcars.outside.connector import Delivery, Intake, Lost, connect
 

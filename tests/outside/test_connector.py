@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.connect import batches
-from boxcars.connect.inbox import InboxReader
-from boxcars.connect.reader import Place
+from boxcars.io import batches
+from boxcars.io.inbox import InboxReader
+from boxcars.io.reader import Place
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.outside import connector
 from boxcars.outside.connector import connect, connector_class, schemes

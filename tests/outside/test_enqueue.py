@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.connect.files import write_table
-from boxcars.connect.tap import Gone, Tap
+from boxcars.io.files import write_table
+from boxcars.io.tap import Gone, Tap
 from boxcars.model.problem import Wrong
 from boxcars.outside.mailbox import Closed, Mailbox, Message
 from tests.outside.test_connector import network

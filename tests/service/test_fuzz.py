@@ -16,8 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect as open_socket
 
 import boxcars as bx
-from boxcars.connect.inbox import Decoder
 from boxcars.inject import AtRate, Controller
+from boxcars.io.inbox import Decoder
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.outside.url import Url
 from boxcars.service.client import Client

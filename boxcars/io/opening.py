@@ -1,0 +1,51 @@
+"""From a source, as the user gave it, to its reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from boxcars.io.files import list_parts
+from boxcars.io.inbox import InboxReader
+from boxcars.io.listed import FileLog, FollowedFiles, ListedFiles
+from boxcars.io.rate import RateReader
+from boxcars.io.reader import Reader
+from boxcars.io.script import ScriptReader
+from boxcars.io.sources import Files, Rate, Script, Stream, source_of
+from boxcars.io.staging import keep_data
+from boxcars.io.streaming import FrameReader
+from boxcars.model.entities import Input
+from boxcars.outside.connector import Connector
+
+
+def open_source(source: Any, home: Path, entity: Input) -> Reader:
+    """The reader of a source; ``home`` is its folder in the checkpoint."""
+    home.mkdir(parents=True, exist_ok=True)
+    if isinstance(source, str | Path):
+        source = source_of(str(source))
+    match source:
+        case Connector():
+            return InboxReader(source, home, entity)
+        case Files():
+            return _open_files(source, home, entity)
+        case Rate():
+            return RateReader(source, entity)
+        case Script():
+            return ScriptReader(source, home, entity)
+        case Stream():
+            return FrameReader(source, home, entity)
+        case DataFrame():
+            return FrameReader(Stream(source), home, entity)
+    return ListedFiles([keep_data(source, home / "data.arrow")], entity)
+
+
+def _open_files(source: Files, home: Path, entity: Input) -> Reader:
+    """Files as they were listed when the run first began, or as they still appear."""
+    log = FileLog(home / "files.jsonl")
+    if source.follow:
+        return FollowedFiles(source.where, log, entity)
+    if not log.entries:
+        log.add([str(path.resolve()) for path in list_parts(source.where)])
+    return ListedFiles([Path(name) for _, name in log.entries], entity)

@@ -1,0 +1,116 @@
+"""Splits: the pieces in which an epoch reads its inputs; small, for tasks read what they name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from boxcars.expr import Expr
+from boxcars.io.conform import Conformed, conform, dead_letters
+from boxcars.io.files import fits, group_heights, read_input, read_rows
+from boxcars.model.entities import Input
+from boxcars.model.problem import Wrong
+from boxcars.model.schema import Schema
+
+DEAD_SUFFIX = ".dead"
+"""How the name of a Parquet file ends that has only dead letters, of what came from outside."""
+NUMBERS = Schema.of({"value": "int"}, ts="value")
+"""What the expressions of a rate read: the number of the row."""
+
+
+@dataclass(frozen=True)
+class FileSplit:
+    """Rows of a file; ``position`` is that of the first among all rows of the input."""
+
+    path: str
+    start: int
+    stop: int
+    position: int
+    kind: Literal["file"] = "file"
+
+    def read(self, entity: Input) -> Conformed:
+        """The tuples; the dead letters of a file come with its first rows."""
+        if self.path.endswith(DEAD_SUFFIX):
+            return Conformed(entity.schema.empty(), pl.read_parquet(self.path))
+        stamp = _stamp_of(self.path)
+        if stamp and fits(Path(self.path), entity):
+            return Conformed(self._read_groups(entity, stamp), dead_letters([]))
+        whole = _whole(self.path, stamp, entity)
+        dead = whole.dead if self.start == 0 else whole.dead.clear()
+        return Conformed(whole.tuples[self.start : self.stop], dead)
+
+    def _read_groups(self, entity: Input, stamp: tuple[int, int]) -> pl.DataFrame:
+        """Only the row groups that have rows of the split."""
+        found = [entity.schema.empty()]
+        first = 0
+        for height in group_heights(Path(self.path)):
+            start, stop = max(self.start - first, 0), min(self.stop - first, height)
+            if start < stop:
+                found.append(_rows(self.path, stamp, first, height, entity)[start:stop])
+            first += height
+        return pl.concat(found)
+
+
+@dataclass(frozen=True)
+class RateSplit:
+    """Rows that are computed: each field is an expression over ``value``, the row's number."""
+
+    start: int
+    stop: int
+    position: int
+    fields: tuple[tuple[str, str], ...]
+    kind: Literal["rate"] = "rate"
+
+    def read(self, entity: Input) -> Conformed:
+        """Compute the rows; one without an order value is a mistake in its expression."""
+        numbers = pl.DataFrame({"value": pl.int_range(self.start, self.stop, eager=True)})
+        made = numbers.with_columns(
+            Expr(text).compile(NUMBERS).alias(name) for name, text in self.fields
+        )
+        found = conform(made, entity)
+        if found.dead.height:
+            raise Wrong(f"rate: row {found.dead['record'][0].decode()}: {found.dead['reason'][0]}.")
+        return found
+
+
+Split = FileSplit | RateSplit
+
+
+def read_split(split: Split, entity: Input) -> Conformed:
+    """The tuples of a split, and its dead letters."""
+    return split.read(entity)
+
+
+def split_of(plain: Mapping[str, Any]) -> Split:
+    """A split from its JSON."""
+    if plain["kind"] == "rate":
+        return RateSplit(**{**plain, "fields": tuple((n, text) for n, text in plain["fields"])})
+    return FileSplit(**plain)
+
+
+def _stamp_of(path: str) -> tuple[int, int] | None:
+    """What tells a file from another that has taken its place, if there is one."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=4)
+def _whole(path: str, _stamp: tuple[int, int] | None, entity: Input) -> Conformed:
+    """The tuples of a file; the last few are kept, for an epoch may take a part of one."""
+    return read_input(path, entity)
+
+
+@lru_cache(maxsize=4)
+def _rows(
+    path: str, _stamp: tuple[int, int], first: int, height: int, entity: Input
+) -> pl.DataFrame:
+    """A row group of a file; the last few are kept, as of files."""
+    return read_rows(Path(path), first, height, entity)
