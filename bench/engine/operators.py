@@ -8,6 +8,7 @@ from functools import partial
 
 from _beside import bench, frames
 from _calls import RATE, calls, input_of
+from _shown import keep, panel
 
 import boxcars as bx
 
@@ -52,6 +53,7 @@ def main() -> None:
         print("  operator      instances   tuples/s      one node of the thesis")
         files = b.write("calls", frames(FILES, partial(calls, ROWS, KEYS)))
         few = b.write("few", frames(FILES, partial(calls, FEW, KEYS)))
+        found: dict[str, dict[str, float]] = {}
         for make in (map_network, aggregate_network, join_network):
             net = make()
             inputs = dict.fromkeys(net.inputs, files)
@@ -59,18 +61,25 @@ def main() -> None:
                 seconds = b.ours(net, inputs, ROWS, instances=instances)
                 speed = len(inputs) * ROWS / seconds
                 ratio = speed / THESIS[net.name]
+                found.setdefault(net.name, {})[f"{instances} here"] = speed
                 print(
                     f"  {net.name:12} {instances:10} {speed:11,.0f}   {ratio:8.0f} times",
                     flush=True,
                 )
+            found[net.name]["thesis"] = THESIS[net.name]
         pairs = 2 * FEW * 5 * RATE
         for instances in (1, 2):
             inputs = {"left": few, "right": few}
             seconds = b.ours(product_network(), inputs, FEW, instances=instances)
+            found.setdefault("product", {})[f"{instances} here"] = 2 * FEW / seconds
             print(
                 f"  product      {instances:10} {2 * FEW / seconds:11,.0f}   "
                 f"{pairs / seconds / 1e6:,.0f} M comparisons/s"
             )
+        rows = [{"operator": name, **speeds} for name, speeds in found.items()]
+        panels = [panel(name, speeds) for name, speeds in found.items()]
+        note = "One and two instances on two cores, and one node of the thesis."
+        keep("operators", rows, panels, "Operators, tuples a second (log scale)", note)
 
 
 if __name__ == "__main__":

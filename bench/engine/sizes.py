@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from _beside import Bench, bench, frames
 from _calls import calls, input_of
+from _shown import keep, panel
 
 import boxcars as bx
 
@@ -45,31 +46,42 @@ def filled(keys: int, number: int) -> pl.DataFrame:
     return frame.with_columns(caller=pl.Series(names))
 
 
-def by_keys(b: Bench) -> None:
-    print("  keys kept     an epoch of 200,000 calls, ms      against 1 M keys")
-    first = 0.0
+def by_keys(b: Bench) -> dict[str, float]:
+    """Tuples a second, by the keys that are kept."""
+    print("  keys kept     tuples/s, epochs of 200,000 calls      time against 1 M keys")
+    found: dict[str, float] = {}
     for keys in KEYS:
         number = -(-keys // ROWS) + 12
         files = b.write(f"keys-{keys}", frames(number, partial(filled, keys)))
-        times = b.times(kept(), {"calls": files}, ROWS)
-        seconds = float(np.median(times[-10:]))
-        first = first or seconds
-        print(f"  {keys:11,} {1000 * seconds:20,.0f} {seconds / first:28.2f}", flush=True)
+        seconds = float(np.median(b.times(kept(), {"calls": files}, ROWS)[-10:]))
+        found[f"{keys // 1_000_000} M"] = ROWS / seconds
+        ratio = next(iter(found.values())) * seconds / ROWS
+        print(f"  {keys:11,} {ROWS / seconds:20,.0f} {ratio:28.2f}", flush=True)
+    return found
+
+
+def by_option(b: Bench, option: str, numbers: list[int]) -> dict[str, float]:
+    """Tuples a second, by the number of buckets or instances."""
+    files = b.write(option, frames(FILES, partial(calls, ROWS, BUSY)))
+    found = {}
+    for number in numbers:
+        options = {"instances": min(number, 2), option: number}
+        found[str(number)] = ROWS / b.ours(network(), {"calls": files}, ROWS, **options)
+        print(f"  {option} {number:4} {found[str(number)]:13,.0f} tuples/s", flush=True)
+    return found
 
 
 def main() -> None:
     with bench() as b:
-        by_keys(b)
-        files = b.write("calls", frames(FILES, partial(calls, ROWS, BUSY)))
-        print("  buckets      tuples/s (2 instances)")
-        for buckets in BUCKETS:
-            instances = min(2, buckets)
-            took = b.ours(network(), {"calls": files}, ROWS, buckets=buckets, instances=instances)
-            print(f"  {buckets:7} {ROWS / took:13,.0f}", flush=True)
-        print("  instances    tuples/s (64 buckets)")
-        for instances in INSTANCES:
-            took = b.ours(network(), {"calls": files}, ROWS, instances=instances)
-            print(f"  {instances:9} {ROWS / took:11,.0f}", flush=True)
+        found = {
+            "keys kept": by_keys(b),
+            "buckets": by_option(b, "buckets", BUCKETS),
+            "instances": by_option(b, "instances", INSTANCES),
+        }
+    rows = [{"by": name, **speeds} for name, speeds in found.items()]
+    panels = [panel(name, speeds) for name, speeds in found.items()]
+    note = "Epochs of 200,000 calls on two cores."
+    keep("sizes", rows, panels, "What size costs, tuples a second (log scale)", note)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from _plot import Bar, Panel, plot
 from rich.console import Console
 from rich.table import Table
+
+from boxcars.draw.bars import Bar, Panel, plot
 
 WARM = (
     "Medians of warm rounds. A round is a run over as many rows as fit in the time, less one over "

@@ -157,6 +157,6 @@ def test_the_report_has_speeds_ratios_and_what_went_wrong(tmp_path: Path):
     assert "Bytewax failed: &lt;no&gt; &amp; never." in drawn
 
 
-@pytest.mark.parametrize("name", ["_compare", "_contest", "_environments", "_plot", "_workloads"])
+@pytest.mark.parametrize("name", ["_compare", "_contest", "_environments", "_workloads"])
 def test_examples_of_docstrings(name: str):
     assert doctest.testmod(import_module(name)).failed == 0

@@ -1,4 +1,6 @@
-"""Horizontal bars on a log scale, a panel for each workload, as SVG."""
+"""Horizontal bars on a log scale, in panels, as SVG: for figures of speed."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
@@ -41,7 +43,7 @@ class Scale:
     high: int
 
     @classmethod
-    def of(cls, speeds: Sequence[float]) -> "Scale":
+    def of(cls, speeds: Sequence[float]) -> Scale:
         """The decades around some speeds."""
         low = math.floor(math.log10(min(speeds, default=1)))
         return cls(low, max(math.ceil(math.log10(max(speeds, default=10))), low + 1))
@@ -66,7 +68,9 @@ def short(speed: float) -> str:
     return f"{speed:.1g}"
 
 
-def plot(panels: Sequence[Panel], note: str) -> str:
+def plot(
+    panels: Sequence[Panel], note: str, title: str = "Tuples a second, on two cores (log scale)"
+) -> str:
     """The whole picture."""
     speeds = [bar.speed for panel in panels for bar in panel.bars if bar.speed]
     scale = Scale.of(speeds)
@@ -74,7 +78,7 @@ def plot(panels: Sequence[Panel], note: str) -> str:
     lines = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' {FONT}>",
         f"<rect width='{WIDTH}' height='{height}' fill='#ffffff'/>",
-        _text(20, 28, "Tuples a second, on two cores (log scale)", INK, 16, "600"),
+        _text(20, 28, title, INK, 16, "600"),
         *_grid(scale, height),
     ]
     top = TOP
