@@ -86,22 +86,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long tests unless they are asked for, and keep together what must be."""
-    for item in items:
-        if (group := _group(item)) is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
+    """Leave out the long tests unless they are asked for."""
     if config.getoption("--long"):
         return
     long = [item for item in items if item.get_closest_marker("long") is not None]
     items[:] = [item for item in items if item.get_closest_marker("long") is None]
     config.hook.pytest_deselected(items=long)
     _note_left_out(config, len(long))
-
-
-def _group(item: pytest.Item) -> str | None:
-    """Where several processes share the tests, all that use Spark run in one, and so do pages."""
-    fixtures = getattr(item, "fixturenames", ())
-    return "spark" if "spark" in fixtures or item.path.suffix == ".md" else None
 
 
 def _note_left_out(config: pytest.Config, number: int) -> None:

@@ -12,7 +12,7 @@ from tests.stores import Store
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """The one Spark session of all tests."""
+    """The one Spark session of all tests of a process."""
     session = make_session("local[2,4]")
     yield session
     session.stop()
