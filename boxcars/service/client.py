@@ -1,9 +1,9 @@
-"""The client of a run in another process: Aurora's enqueue and dequeue, over the network.
+"""The client of a run in another process: Aurora's enqueue and dequeue, over the network::
 
->>> client = connect("http://127.0.0.1:7070")  # doctest: +SKIP
->>> client.enqueue("calls", {"time": [1], "caller": ["ann"]})  # doctest: +SKIP
->>> for epoch, alarms in client.dequeue("alarms"):  # doctest: +SKIP
-...     print(epoch, alarms.to_pylist())
+client = bx.connect("http://127.0.0.1:7070")
+client.enqueue("calls", {"time": [1], "caller": ["ann"]})
+for epoch, alarms in client.dequeue("alarms"):
+    print(epoch, alarms.to_pylist())
 """
 
 from __future__ import annotations
