@@ -1,9 +1,7 @@
-"""The client of a run in another process: Aurora's enqueue and dequeue, over the network::
+"""The client of a run in another process: Aurora's enqueue and dequeue, over the network.
 
-client = bx.connect("http://127.0.0.1:7070")
-client.enqueue("calls", {"time": [1], "caller": ["ann"]})
-for epoch, alarms in client.dequeue("alarms"):
-    print(epoch, alarms.to_pylist())
+``bx.connect("http://127.0.0.1:7070").enqueue("calls", {"time": [1], "caller": ["ann"]})``; see
+docs/how-to/feed-and-tap.md.
 """
 
 from __future__ import annotations
