@@ -4,18 +4,8 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
+from boxcars.apps.calls import FIELDS
 
-FIELDS = {
-    "caller": "str",
-    "callee": "str",
-    "time": "int",
-    "duration": "int",
-    "price": "float",
-    "caller_x": "float",
-    "caller_y": "float",
-    "callee_x": "float",
-    "callee_y": "float",
-}
 RATE = 555
 """Calls a second."""
 
