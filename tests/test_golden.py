@@ -123,7 +123,7 @@ def test_selectivity_chain() -> None:
 
 
 def test_the_part_of_the_aurora_api_that_needs_no_running_network() -> None:
-    """start, shutdown, enqueue, dequeue and getPerfStats come with the engine."""
+    """tests/service/test_service.py has start, shutdown, enqueue, dequeue and getPerfStats."""
     methods = set(VECTORS["fmt-01-aurora-api"]["expected"]["methods"])
     running = {"start", "shutdown", "enqueue", "dequeue", "getPerfStats"}
     assert methods - running == {"modifyNetwork", "typecheck", "listEntities", "describe"}

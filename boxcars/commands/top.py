@@ -55,9 +55,8 @@ def view(status: dict[str, Any], stats: RunStats) -> Group:
     boxes = Table(*_COLUMNS[:2], box=None, header_style="dim", pad_edge=False)
     for name in _COLUMNS[2:]:
         boxes.add_column(name, justify="right")
-    total = sum(box.seconds for box in stats.boxes.values()) or 1.0
     for name, box in stats.boxes.items():
-        boxes.add_row(name, box.type, *_figures(box, box.seconds / total))
+        boxes.add_row(name, box.type, *_figures(box))
     outputs = Table("output", box=None, header_style="dim", pad_edge=False)
     for name in ("tuples", "tuples/s", "p50", "p95", "p99"):
         outputs.add_column(name, justify="right")
@@ -68,14 +67,14 @@ def view(status: dict[str, Any], stats: RunStats) -> Group:
     return Group(head, Text(), boxes, Text(), outputs)
 
 
-def _figures(box: RunBoxStats, share: float) -> list[str]:
-    """The columns of a box; ``share`` is its part of the time of all."""
+def _figures(box: RunBoxStats) -> list[str]:
+    """The columns of a box."""
     cost = f"in {box.fused_into}" if box.fused_into else _short(box.cost)
     hottest = max(box.buckets, key=lambda bucket: bucket.in_rate, default=None)
     whole = sum(bucket.in_rate for bucket in box.buckets)
     hot = f"{hottest.bucket} ({100 * hottest.in_rate / whole:.0f} %)" if hottest and whole else ""
     rates = f"{box.in_rate:,.0f}", f"{box.out_rate:,.0f}"
-    busy = "" if box.fused_into else f"{100 * share:.0f} %"
+    busy = "" if box.fused_into else f"{100 * box.cpu:.0f} %"
     return [*rates, cost, busy, f"{box.queue:,}", f"{box.state_rows:,} rows", hot]
 
 

@@ -21,6 +21,7 @@ from boxcars.engine.counts import count, worth
 from boxcars.engine.feed import Turn, take_turn
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.loads import count_loads
+from boxcars.engine.peek import peek
 from boxcars.engine.states import load_states, save_states
 from boxcars.engine.stepper import Stepper
 from boxcars.engine.task import Arrival, Done, Task
@@ -42,7 +43,7 @@ def run_piece(task: Task, piece: Piece, arrivals: Sequence[Arrival]) -> tuple[Se
     if piece.sink:
         return iter(()), _run_sink(task, layout, piece, arrivals)
     with open_tables(layout.checked.network.tables, task.tables, task.folder) as store:
-        return _run_boxes(task, layout, piece, arrivals, Stepper(layout.checked, store))
+        return _run_boxes(task, layout, piece, arrivals, Stepper(layout.checked, store, task.peeks))
 
 
 def _run_boxes(
@@ -67,7 +68,7 @@ def _run_boxes(
     counted = count(stepper, subquery.nodes, after)
     heads = read_heads(after, [subquery.source] if subquery.source is not None else [])
     loads = count_loads(layout, subquery, stepper)
-    done = Done(piece.number, files, counted, heads=heads, loads=loads)
+    done = Done(piece.number, files, counted, heads=heads, loads=loads, peeked=peek(stepper))
     return _send(layout, piece, stepper), done
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan
 from boxcars.engine.counts import Totals
 from boxcars.engine.job import run_job
 from boxcars.engine.layout import Layout, Shape, make_layout
+from boxcars.engine.peek import Peeks
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.task import Outcome, Task
 from boxcars.io.outlet import Outlet
@@ -46,6 +47,7 @@ class Epochs:
     spark: SparkSession
     shape: Shape
     stored: Stored
+    peeks: Peeks = field(default_factory=Peeks)
 
     @property
     def layout(self) -> Layout:
@@ -83,8 +85,10 @@ class Epochs:
             self.shape,
             shape_before,
             self.stored.addresses,
+            self.peeks.wanted(),
         )
         done = run_job(self.spark, task)
+        self.peeks.note(done.peeked)
         if self.planner.aborting is not None:
             name, self.planner.aborting = self.planner.aborting, None
             raise Aborted(f"input '{name}': its script says ABORT in epoch {plan.epoch}.")

@@ -16,6 +16,7 @@ from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.loads import add_loads
 from boxcars.engine.memory import keep_memory
+from boxcars.engine.peek import join_peeked
 from boxcars.engine.task import Arrival, Done, Outcome, Task
 from boxcars.engine.written import run_written
 from boxcars.kernels.kernel import Frontier
@@ -88,7 +89,8 @@ def _outcome(found: Sequence[Done]) -> Outcome:
     worth = {name: sum_ for done in ordered for name, sum_ in done.worth.items()}
     files = tuple(entry for done in ordered for entry in done.state)
     loads = add_loads(done.loads for done in ordered)
-    return Outcome(files, stats, rows, heads, worth, loads)
+    peeked = join_peeked(done.peeked for done in ordered)
+    return Outcome(files, stats, rows, heads, worth, loads, peeked)
 
 
 def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:

@@ -34,6 +34,7 @@ from boxcars.io.outlets import OneFile, open_sink
 from boxcars.io.reader import Reader
 from boxcars.io.run_tables import prepare_tables
 from boxcars.io.tap import Tap
+from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
@@ -140,6 +141,18 @@ class Run:
                 if manifest is self._manifest:
                     raise
         return {}
+
+    def peek(self, arc: str, seconds: float = 5.0) -> pa.Table:
+        """The last tuples on an arc, such as ``"cheap"`` or ``"cheap.else"``: at most 20.
+
+        Epochs tell of it only once somebody has asked, so it waits for the next, but not longer
+        than so many seconds; then there are no rows.
+        """
+        wanted, schemas = Arc.of(arc), self._epochs.layout.checked.schemas
+        if wanted not in schemas:
+            raise Wrong(f"there is no arc '{arc}'.{nearest(arc, map(str, schemas))}")
+        found = self._epochs.peeks.look(wanted, 0.0 if self._ended.is_set() else seconds)
+        return to_arrow(schemas[wanted].empty() if found is None else found)
 
     @property
     def feeds(self) -> Mapping[str, Mailbox]:

@@ -7,7 +7,7 @@ this process.
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -23,6 +23,8 @@ FOR_RATES = 10
 """How many of the last epochs rates are of."""
 FOR_LATENCIES = 256
 """How many of the last epochs latencies are of."""
+_ALL = -1
+"""In place of the number of an instance: all of them."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,17 @@ class PieceStats(Counts):
 
     ``cost`` is in microseconds for each tuple that came in, and ``selectivity`` in tuples out for
     each tuple in; both are over the whole life of the run, and None while nothing has come.
+    ``cpu`` is the part of the clock in which it worked in the last epochs: 1.0 is one core. Its
+    ``share`` of all that its subquery did in that time is what StreamCloud calls the cost of an
+    operator.
     """
 
     in_rate: float = 0.0
     out_rate: float = 0.0
     cost: float | None = None
     selectivity: float | None = None
+    cpu: float = 0.0
+    share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -213,7 +220,31 @@ class History:
             worth = last.totals.worth.get(name)
             utility = worth / tuples if worth is not None and tuples else None
             outputs[name] = OutputStats(tuples, rate, _latency(epochs, name), utility)
-        return RunStats(boxes, outputs)
+        return RunStats(_with_shares(boxes, layout.plan.home), outputs)
+
+
+def _with_shares(
+    boxes: Mapping[str, RunBoxStats], home: Mapping[str, str]
+) -> dict[str, RunBoxStats]:
+    """The boxes with their shares of what their subqueries did, on each instance and in all."""
+    worked: defaultdict[tuple[str, int], float] = defaultdict(float)
+    for name, box in boxes.items():
+        for instance, piece in enumerate(box.pieces):
+            worked[home[name], instance] += piece.cpu
+            worked[home[name], _ALL] += piece.cpu
+    found = {}
+    for name, box in boxes.items():
+        pieces = tuple(
+            replace(piece, share=_part(piece.cpu, worked[home[name], instance]))
+            for instance, piece in enumerate(box.pieces)
+        )
+        share = _part(sum(piece.cpu for piece in pieces), worked[home[name], _ALL])
+        found[name] = replace(box, pieces=pieces, share=share)
+    return found
+
+
+def _part(some: float, whole: float) -> float:
+    return some / whole if whole else 0.0
 
 
 def _box_stats(
@@ -250,6 +281,7 @@ def _figures(counts: Counts, before: Counts, seconds: float) -> dict[str, Any]:
         "out_rate": _rate(counts.tuples_out - before.tuples_out, seconds),
         "cost": 1e6 * counts.seconds / entered if entered else None,
         "selectivity": counts.tuples_out / entered if entered else None,
+        "cpu": _rate(counts.seconds - before.seconds, seconds),
     }
 
 

@@ -24,13 +24,16 @@ from boxcars.sql.store import Store
 class Stepper:
     """The boxes of a network under way: frames and frontiers of arcs in this turn, and states.
 
+    ``peeks`` are arcs whose tuples somebody wants to see, also inside a chain of boxes.
+
     A state is the box's own, by its name; whoever drives the stepper may keep it and bring it back.
     """
 
-    def __init__(self, checked: Checked, store: Store) -> None:
+    def __init__(self, checked: Checked, store: Store, peeks: frozenset[Arc] = frozenset()) -> None:
         self.net = checked.network
         self.checked = checked
         self.store = store
+        self.peeks = peeks
         self.read = self._arcs_read()
         self.frames: dict[Arc, pl.DataFrame] = {}
         self.entering: dict[tuple[str, int], pl.DataFrame] = {}
@@ -119,9 +122,11 @@ class Stepper:
         groups = self._groups(stage)
         asked = {g: n for n, g in reversed(groups.items()) if g not in (0, groups[stage.last])}
         counts = [inner[name].select(pl.len()) for name in asked.values()]
-        frames = pl.collect_all([*lazy.values(), *counts])
-        self.frames |= {Arc(stage.last, p): f for p, f in zip(lazy, frames, strict=False)}
-        sizes = {g: int(f.item()) for g, f in zip(asked, frames[len(lazy) :], strict=True)}
+        seen = {Arc(name): rows for name, rows in inner.items() if Arc(name) in self.peeks}
+        frames = pl.collect_all([*lazy.values(), *seen.values(), *counts])
+        arcs = [*(Arc(stage.last, port) for port in lazy), *seen]
+        self.frames |= dict(zip(arcs, frames, strict=False))
+        sizes = {g: int(f.item()) for g, f in zip(asked, frames[len(arcs) :], strict=True)}
         self._count_chain(stage, groups, {0: train.height} | sizes)
 
     def _groups(self, stage: Stage) -> dict[str, int]:

@@ -12,7 +12,9 @@ from boxcars.engine.checkpoint import Files, Plan
 from boxcars.engine.counts import Counts
 from boxcars.engine.layout import Shape
 from boxcars.engine.loads import Load
+from boxcars.engine.peek import Peeked
 from boxcars.kernels.kernel import Frontier
+from boxcars.model.arc import Arc
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Task:
     """How the states of the last epoch are laid out."""
     tables: Mapping[str, str] = field(default_factory=dict)
     """The addresses of the stored tables that are not in the checkpoint."""
+    peeks: frozenset[Arc] = frozenset()
+    """The arcs that somebody looks at."""
 
     @property
     def rows(self) -> int:
@@ -60,6 +64,8 @@ class Done:
     """The sum of the utilities of what came out."""
     loads: Mapping[str, Load] = field(default_factory=dict)
     """What it did for each of its buckets."""
+    peeked: Peeked = field(default_factory=dict)
+    """What was seen on arcs that somebody looks at."""
 
 
 @dataclass(frozen=True)
@@ -72,3 +78,4 @@ class Outcome:
     heads: Mapping[str, int | float]
     worth: Mapping[str, float]
     loads: Mapping[str, Load]
+    peeked: Peeked

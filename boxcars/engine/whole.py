@@ -22,9 +22,11 @@ class Whole:
     Boxes that share a table which one of them writes go in lockstep, with all that leads to them.
     """
 
-    def __init__(self, checked: Checked, store: Store) -> None:
+    def __init__(
+        self, checked: Checked, store: Store, peeks: frozenset[Arc] = frozenset()
+    ) -> None:
         self.net = checked.network
-        self.stepper = Stepper(checked, store)
+        self.stepper = Stepper(checked, store, peeks)
         shared = shared_tables(self.net)
         self.lockstep = Lockstep(self.net.inputs) if shared else None
         self.stepped, self.stages = split_stages(

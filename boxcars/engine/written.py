@@ -7,11 +7,12 @@ changes are there. The database therefore keeps, together with them, what the ta
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from boxcars.engine.counts import count, worth
 from boxcars.engine.epoch import read_heads, read_turn, write_dead, write_output
 from boxcars.engine.layout import Layout, Piece
+from boxcars.engine.peek import peek
 from boxcars.engine.states import load_whole, save_states
 from boxcars.engine.task import Done, Task
 from boxcars.engine.whole import Whole
@@ -32,12 +33,12 @@ def run_written(task: Task, layout: Layout) -> Done:
         if record is not None:
             return _read_done(record)
         done = _run(task, layout, store)
-        store.commit(json.dumps(asdict(done)))
+        store.commit(json.dumps(asdict(replace(done, peeked={}))))
         return done
 
 
 def _run(task: Task, layout: Layout, store: EpochTables) -> Done:
-    whole = Whole(layout.checked, store)
+    whole = Whole(layout.checked, store, task.peeks)
     states, known = load_whole(task)
     whole.stepper.states = {name: states[name] for name in whole.net.boxes if name in states}
     if whole.lockstep is not None:
@@ -57,7 +58,8 @@ def _run(task: Task, layout: Layout, store: EpochTables) -> Done:
     counted = count(whole.stepper, [*whole.net.inputs, *whole.net.boxes], after)
     rows = {name: train.height for name, train in found.items()}
     heads = read_heads(after, whole.net.inputs)
-    return Done(0, files, counted, rows, heads, worth(whole.net.outputs, found))
+    values = worth(whole.net.outputs, found)
+    return Done(0, files, counted, rows, heads, values, peeked=peek(whole.stepper))
 
 
 def _read_done(record: str) -> Done:

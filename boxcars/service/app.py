@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
 from importlib.metadata import version
@@ -20,7 +19,14 @@ from boxcars.model.problem import BoxcarsError
 from boxcars.outside.mailbox import Mailbox, Message
 from boxcars.service.metrics import prometheus_text
 from boxcars.service.security import Access
-from boxcars.service.wire import ARROW, LONGEST, Schemed, numbered, table_from_bytes
+from boxcars.service.wire import (
+    ARROW,
+    LONGEST,
+    Schemed,
+    numbered,
+    table_from_bytes,
+    table_to_json,
+)
 
 _LOOK = 0.02
 """Seconds between two looks at what is new."""
@@ -61,6 +67,12 @@ def make_app(run: Run, access: Access) -> FastAPI:
     def stats() -> dict[str, Any]:
         """What each box, piece and bucket did."""
         return run.stats().to_plain()
+
+    @app.get("/api/arcs/{arc:path}", dependencies=guard)
+    def peek(arc: str, seconds: Annotated[float, Query(ge=0, le=_WAIT)] = 5.0) -> Response:
+        """The last tuples on an arc; waits for some, but not longer than so many seconds."""
+        rows = table_to_json(run.peek(arc, seconds))
+        return Response(f'{{"rows": {rows}}}', media_type="application/json")
 
     @app.post("/api/stop", dependencies=guard)
     def stop() -> dict[str, Any]:
@@ -195,8 +207,7 @@ async def _epochs(tap: Tap, after: int) -> AsyncIterator[tuple[int, Any]]:
 async def _events(tap: Tap, after: int) -> AsyncIterator[str]:
     try:
         async for epoch, table in _epochs(tap, after):
-            rows = json.dumps(table.to_pylist(), default=str)
-            yield f"id: {epoch}\ndata: {rows}\n\n"
+            yield f"id: {epoch}\ndata: {table_to_json(table)}\n\n"
     except Gone as gone:
         yield f"event: gone\ndata: {gone}\n\n"
     code, words = _ENDED if tap.finished else _STOPPED

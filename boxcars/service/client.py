@@ -61,6 +61,13 @@ class Client:
         """What each box, piece and bucket did, how fast it goes, and how long results take."""
         return RunStats.from_plain(self._call("/api/stats"))
 
+    def peek(self, arc: str, seconds: float = 5.0) -> list[dict[str, Any]]:
+        """The last tuples on an arc; waits for some, but not longer than so many seconds."""
+        found: list[dict[str, Any]] = self._call(f"/api/arcs/{quote(arc)}?seconds={seconds}")[
+            "rows"
+        ]
+        return found
+
     def stop(self) -> dict[str, Any]:
         """Stop the run behind the epoch that is under way."""
         found: dict[str, Any] = self._call("/api/stop", "POST")

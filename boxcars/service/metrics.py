@@ -24,6 +24,8 @@ _HELD = {
     "state_bytes": "Bytes that a box keeps.",
     "in_rate": "Tuples a second that come into a box.",
     "out_rate": "Tuples a second that leave a box.",
+    "cpu": "Cores that a box kept busy in the last epochs.",
+    "share": "Its part of what its subquery did in the last epochs.",
 }
 _BY_BUCKET = {
     "in_rate": "Tuples a second that come into a bucket, estimated.",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import struct
+from io import BytesIO
 
+import polars as pl
 import pyarrow as pa
 
+from boxcars.io.files import append_rows
 from boxcars.model.problem import BoxcarsError
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -31,6 +34,17 @@ def table_from_bytes(data: bytes) -> pa.Table:
     except (pa.ArrowException, OSError, ValueError) as error:
         first = str(error).splitlines()[0]
         raise BoxcarsError(f"this is no Arrow stream: {first}") from None
+
+
+def table_to_json(table: pa.Table) -> str:
+    """The rows of a table as an array of JSON; its values are those of JSON lines.
+
+    >>> table_to_json(pa.table({"t": [1, 2], "x": [0.5, float("nan")]}))
+    '[{"t":1,"x":0.5},{"t":2,"x":"NaN"}]'
+    """
+    lines = BytesIO()
+    append_rows(pl.DataFrame(table), "jsonl", lines, head=False)
+    return "[" + lines.getvalue().decode().removesuffix("\n").replace("\n", ",") + "]"
 
 
 def numbered(epoch: int, table: pa.Table) -> bytes:

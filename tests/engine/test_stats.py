@@ -163,7 +163,9 @@ def test_a_finished_run_has_its_totals(spark: SparkSession, tmp_path: Path) -> N
     first, again = go(), go()
     assert counted(again) == counted(first)
     assert again.boxes["counts"].pieces == tuple(
-        PieceStats(**{**asdict(piece), "in_rate": 0.0, "out_rate": 0.0})
+        PieceStats(
+            **{**asdict(piece), **dict.fromkeys(("in_rate", "out_rate", "cpu", "share"), 0.0)}
+        )
         for piece in first.boxes["counts"].pieces
     )
     assert again.outputs["counts"].latency is None

@@ -25,6 +25,8 @@ from boxcars.service.security import Access
 from boxcars.service.server import Server
 from boxcars.service.wire import ARROW, table_to_bytes
 
+_FORMATS = Path(__file__).parents[1] / "golden" / "formats_api.json"
+GOLDEN = {v["id"]: v for v in json.loads(_FORMATS.read_text(encoding="utf-8"))["vectors"]}
 FIELDS = {"t": "int", "who": "str"}
 
 
@@ -104,6 +106,40 @@ def test_enqueue_and_dequeue(served: Served) -> None:
     assert (stats.boxes["rows"].tuples_in, stats.boxes["rows"].queue) == (30, 1)
     own = served.run.stats()
     assert bx.RunStats.from_plain(json.loads(json.dumps(own.to_plain()))) == own
+
+
+def test_the_calls_of_aurora_to_a_running_network(served: Served) -> None:
+    """start, enqueue, dequeue, getPerfStats and shutdown; tests/test_golden.py has the others."""
+    methods = set(GOLDEN["fmt-01-aurora-api"]["expected"]["methods"])
+    assert methods >= {"start", "enqueue", "dequeue", "getPerfStats", "shutdown"}
+    assert served.client.status()["state"] in ("running", "waiting")
+    served.client.enqueue("rows", rows(0, 11))
+    assert [row["t"] for row in take(served.client, "all", 10)] == list(range(10))
+    stats = served.client.stats()
+    assert (stats.outputs["all"].tuples, stats.outputs["counts"].tuples) == (10, 1)
+    assert served.client.stop()["state"] == "stopped"
+
+
+def test_the_statistics_of_the_monitor(served: Served) -> None:
+    """Each figure that StreamCloud's monitor shows of an operator, over its instances."""
+    served.client.peek("count", 0)
+    served.client.enqueue("rows", rows(0, 1000))
+    assert len(served.client.peek("count", 20)) == 20
+    box = served.client.stats().boxes["count"]
+    shown = {
+        "Input Stream Rate (t/s)": box.in_rate,
+        "Output Stream Rate (t/s)": box.out_rate,
+        "Cost (fraction of instance processing time)": box.share,
+        "Queue Length (tuples)": box.queue,
+        "CPU": box.cpu,
+        "Size (instances)": len(box.pieces),
+    }
+    assert list(shown) == GOLDEN["fmt-08-monitor-stats"]["expected"]["stats"]
+    assert 0 < box.out_rate < box.in_rate
+    assert box.share == 1  # nothing else is in its subquery
+    assert 0 < box.cpu <= len(box.pieces) == 2
+    assert box.cpu == pytest.approx(sum(piece.cpu for piece in box.pieces))
+    assert box.queue == 0
 
 
 def test_nothing_is_lost_or_doubled_when_the_service_goes_away(served: Served) -> None:
