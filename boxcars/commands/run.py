@@ -45,6 +45,10 @@ def run_command(
         int | None, typer.Option(help="In how many places a subquery runs; else one for a core.")
     ] = None,
     buckets: Annotated[int, typer.Option(help="In how many buckets keys are shared out.")] = 64,
+    modify: Annotated[
+        bool,
+        typer.Option("--modify", help="Go on with a network that was changed since."),
+    ] = False,
     master: Annotated[
         str | None, typer.Option(help="The Spark cluster; without it, this machine.")
     ] = None,
@@ -82,6 +86,7 @@ def run_command(
         epoch_rows=epoch_rows,
         instances=instances,
         buckets=buckets,
+        modify=modify,
         master=master,
         tell=log_epochs() if log else None,
     )

@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -119,6 +120,23 @@ class Checkpoint:
         with writing(path), replacing(path) as part:
             part.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
+    def keep_network(self, network: str) -> str:
+        """Keep the text of a network, so that a changed one can take over; gives its mark."""
+        mark = fingerprint(network)
+        path = self.folder / f"network-{mark}.json"
+        if not path.exists():
+            with writing(path), replacing(path) as part:
+                part.write_text(network, encoding="utf-8")
+        return mark
+
+    def network_of(self, manifest: Manifest) -> str:
+        """The network of an epoch."""
+        path = self.folder / f"network-{manifest.network}.json"
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise BoxcarsError(f"{path}: the checkpoint is damaged: {error}.") from None
+
     def state_path(self, name: str) -> Path:
         """Where a frame of a state is."""
         return self._state / name
@@ -152,6 +170,11 @@ class Checkpoint:
                     (self._state / name).unlink(missing_ok=True)
 
 
+def fingerprint(network: str) -> str:
+    """What tells one network from another."""
+    return sha256(network.encode()).hexdigest()
+
+
 def _files(manifests: Iterable[Manifest]) -> set[str]:
     return {name for manifest in manifests for *_, name in manifest.state}
 
@@ -176,12 +199,3 @@ def _manifest(plain: Any) -> Manifest:
     state, shape = tuple(tuple(entry) for entry in plain["state"]), Shape(**plain["shape"])
     read = {"places": _places(plain), "shape": shape, "stats": read_totals(plain["stats"])}
     return Manifest(**{**plain, **read, "state": state})
-
-
-def check_network(manifest: Manifest | None, network: str, folder: Path) -> None:
-    """Refuse the checkpoint of another network."""
-    if manifest is not None and manifest.network != network:
-        raise Wrong(
-            f"{folder}: this checkpoint belongs to another network or another version of it: give "
-            "the run a new --checkpoint, or remove this one."
-        )

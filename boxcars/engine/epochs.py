@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 from pyspark.sql import SparkSession
 
-from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan
+from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, fingerprint
 from boxcars.engine.counts import Totals
 from boxcars.engine.job import run_job
 from boxcars.engine.layout import Layout, Shape, make_layout
@@ -41,6 +41,8 @@ class Epochs:
     """What makes epochs: it plans the next one, runs it on Spark, delivers and commits it."""
 
     text: str
+    text_before: str
+    """The network of the last epoch of the checkpoint, where that was another."""
     checkpoint: Checkpoint
     planner: Planner
     outlets: Mapping[str, Outlet]
@@ -54,10 +56,19 @@ class Epochs:
         """How the run is laid out."""
         return make_layout(self.text, self.shape)
 
+    @cached_property
+    def mark(self) -> str:
+        """What tells the network from another."""
+        return fingerprint(self.text)
+
+    def _heads(self, last: Manifest | None) -> dict[str, int | float]:
+        known = {} if last is None else last.heads
+        return {name: known[name] for name in self.layout.checked.network.inputs if name in known}
+
     def last(self) -> Manifest | None:
         """From where the run goes on; pieces that are laid out anew begin to count anew."""
         last = self.checkpoint.last()
-        if last is None or last.shape == self.shape:
+        if last is None or (last.shape == self.shape and self.text == self.text_before):
             return last
         return replace(last, stats=last.stats.without_pieces())
 
@@ -86,6 +97,7 @@ class Epochs:
             shape_before,
             self.stored.addresses,
             self.peeks.wanted(),
+            None if last is None or last.network == self.mark else self.text_before,
         )
         done = run_job(self.spark, task)
         self.peeks.note(done.peeked)
@@ -97,12 +109,12 @@ class Epochs:
                 outlet.deliver(plan.epoch)
         manifest = Manifest(
             plan.epoch,
-            fingerprint(self.text),
+            self.mark,
             plan.places,
             all(plan.final.values()),
             self.shape,
             done.state,
-            {**(last.heads if last else {}), **done.heads},
+            {**self._heads(last), **done.heads},
             (Totals() if last is None else last.stats).then(done.stats, done.rows, done.worth),
         )
         self.checkpoint.commit(manifest)
@@ -116,8 +128,3 @@ class Epochs:
             with naming(name, "output"):
                 outlet.finish()
         self.planner.forget(last)
-
-
-def fingerprint(network: str) -> str:
-    """What tells one network from another."""
-    return sha256(network.encode()).hexdigest()

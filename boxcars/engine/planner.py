@@ -87,7 +87,8 @@ class Planner:
     def forget(self, manifest: Manifest) -> None:
         """No recovery goes back before this manifest."""
         for name, reader in self._readers.items():
-            reader.forget(manifest.places[name])
+            if name in manifest.places:
+                reader.forget(manifest.places[name])
 
     def close(self) -> None:
         """The run has ended."""
@@ -97,7 +98,7 @@ class Planner:
 
 def places_of(names: Mapping[str, object], last: Manifest | None) -> dict[str, Place]:
     """Where each input stands."""
-    return {name: Place() if last is None else last.places[name] for name in names}
+    return {name: Place() if last is None else last.places.get(name, Place()) for name in names}
 
 
 @contextmanager

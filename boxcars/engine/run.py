@@ -18,11 +18,12 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from boxcars.engine.checkpoint import Checkpoint, Plan, check_network
+from boxcars.engine.checkpoint import Checkpoint, Plan
 from boxcars.engine.counts import Totals
-from boxcars.engine.epochs import Epochs, Stored, fingerprint
+from boxcars.engine.epochs import Epochs, Stored
 from boxcars.engine.held import ByBucket, held_by_bucket
 from boxcars.engine.layout import BUCKETS, Shape
+from boxcars.engine.modify import network_before
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
@@ -234,6 +235,7 @@ def run(
     instances: int | None = None,
     buckets: int = BUCKETS,
     strategy: Strategy = "operator-set-cloud",
+    modify: bool = False,
     master: str | None = None,
     spark: SparkSession | None = None,
     tell: Callable[[Status], None] | None = None,
@@ -249,8 +251,9 @@ def run(
 
     Each subquery runs in ``instances`` places, as many as Spark has cores if not given, and its
     keys are shared out in ``buckets``; both may change from one run to the next, and the output
-    does not depend on them. ``strategy`` says which boxes run together. ``tell``
-    hears of each epoch.
+    does not depend on them. ``strategy`` says which boxes run together. With ``modify`` the run may
+    go on with a network that was changed since: what is the same as before keeps its state.
+    ``tell`` hears of each epoch.
     """
     if epoch_rows < 1:
         raise Wrong(f"expected epochs of at least one row, got {epoch_rows}.")
@@ -267,7 +270,7 @@ def run(
         closing.enter_context(ledger.held())
         text = json.dumps(network_to_plain(net))
         last = ledger.last()
-        check_network(last, fingerprint(text), Path(checkpoint or folder))
+        before = network_before(ledger, last, text, modify)
         addresses = prepare_tables(net, tables or {}, folder, last.epoch if last else 0)
         readers = {} if last is not None and last.final else _open_sources(net, sources, folder)
         planner = Planner(readers, epoch_rows, net.inputs)
@@ -279,7 +282,7 @@ def run(
         number = instances or session().sparkContext.defaultParallelism
         shape = Shape(number, buckets, strategy)
         stored = Stored(net.tables, addresses, folder)
-        epochs = Epochs(text, ledger, planner, outlets, session(), shape, stored)
+        epochs = Epochs(text, before, ledger, planner, outlets, session(), shape, stored)
         return Run(epochs, closing.pop_all(), tell)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from boxcars.engine.checkpoint import Checkpoint, Files
 from boxcars.engine.layout import Layout, Piece, make_layout, owned, owned_first
+from boxcars.engine.modify import unchanged
 from boxcars.engine.task import Task
 from boxcars.kernels.kernel import Mine, State, Stateful
 from boxcars.plan.subquery import Subquery
@@ -30,11 +31,13 @@ def load_states(task: Task, layout: Layout, piece: Piece) -> tuple[dict[str, Sta
     """The states of the boxes of a piece, and the files of those frames that were loaded."""
     checkpoint = Checkpoint(task.folder)
     subquery = layout.plan[piece.name]
-    before = make_layout(task.network, task.shape_before or task.shape)
+    network, shape = task.network_before or task.network, task.shape_before or task.shape
+    before = make_layout(network, shape)
+    kept = unchanged(network, task.network, shape) if task.network_before else subquery.nodes
     states: dict[str, State] = {}
     known: dict[int, str] = {}
     for name in subquery.nodes:
-        files = files_of(task.before, name)
+        files = files_of(task.before, name) if name in kept else {}
         if not files:
             continue
         old = before.plan[before.plan.home[name]]

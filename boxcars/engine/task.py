@@ -33,6 +33,8 @@ class Task:
     """The addresses of the stored tables that are not in the checkpoint."""
     peeks: frozenset[Arc] = frozenset()
     """The arcs that somebody looks at."""
+    network_before: str | None = None
+    """The network of the last epoch, if that was another."""
 
     @property
     def rows(self) -> int:

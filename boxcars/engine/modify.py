@@ -1,0 +1,90 @@
+"""Going on with a network that was changed since: what keeps its state, and what can't change.
+
+A box keeps its state if it is the same as before, and so is all that leads to it. Any other box
+begins anew, with the tuples that come from then on.
+"""
+
+from __future__ import annotations
+
+from boxcars.engine.checkpoint import Checkpoint, Manifest
+from boxcars.engine.layout import Layout, Shape, make_layout
+from boxcars.model.problem import Wrong
+
+
+def network_before(
+    checkpoint: Checkpoint, last: Manifest | None, network: str, modify: bool
+) -> str:
+    """The network of the last epoch: this one, or one that it may take over from.
+
+    Raises Wrong if the checkpoint is of another network and ``modify`` is not said, or if the
+    change is one that would lose or double tuples.
+    """
+    mark = checkpoint.keep_network(network)
+    if last is None or last.network == mark:
+        return network
+    if not modify:
+        raise Wrong(
+            f"{checkpoint.folder}: this checkpoint belongs to another network or another version "
+            "of it: say --modify to go on with what has not changed, give the run a new "
+            "--checkpoint, or remove this one."
+        )
+    old = checkpoint.network_of(last)
+    _check_change(checkpoint, last, old, network)
+    return old
+
+
+def _check_change(checkpoint: Checkpoint, last: Manifest, old: str, new: str) -> None:
+    """Refuse a change that can't be made under way."""
+    before, after = make_layout(old, last.shape), make_layout(new, last.shape)
+    if checkpoint.plan_of(last.epoch + 1) is not None:
+        raise Wrong(
+            f"{checkpoint.folder}: an epoch was begun and has not ended: run the network as it was "
+            "until it has, stop it, and then go on with the changed one."
+        )
+    if last.final:
+        raise Wrong(
+            f"{checkpoint.folder}: this run has read all of its input, and there is nothing to go "
+            "on with: give the changed network a new --checkpoint."
+        )
+    if before.writes or after.writes:
+        raise Wrong(
+            "a network that writes stored tables can't be changed under way: give the run a new "
+            "--checkpoint."
+        )
+    if _hidden(before) != _hidden(after):
+        raise Wrong(
+            "the first box with a state or drop box can't be added under way, nor the last be "
+            "taken away: give the run a new --checkpoint."
+        )
+    old_net, new_net = before.checked.network, after.checked.network
+    for name in old_net.inputs.keys() & new_net.inputs.keys():
+        if old_net.inputs[name] != new_net.inputs[name]:
+            raise Wrong(f"input '{name}' is not what it was: give the new one another name.")
+    for name in old_net.outputs.keys() & new_net.outputs.keys():
+        schemas = [
+            layout.checked.schemas[layout.checked.network.outputs[name].source]
+            for layout in (before, after)
+        ]
+        if schemas[0].fields != schemas[1].fields:
+            raise Wrong(
+                f"output '{name}' has other fields than before: give the new one another name."
+            )
+
+
+def _hidden(layout: Layout) -> tuple[bool, bool]:
+    """What decides about the hidden columns of all tuples."""
+    boxes = layout.checked.network.boxes.values()
+    return layout.ranked, any(node.box.type == "drop" for node in boxes)
+
+
+def unchanged(before: str, after: str, shape: Shape) -> frozenset[str]:
+    """The inputs and boxes that keep their states."""
+    old = make_layout(before, shape).checked.network
+    checked = make_layout(after, shape).checked
+    new = checked.network
+    kept = {name for name in new.inputs if old.inputs.get(name) == new.inputs[name]}
+    for name in checked.order:
+        node = new.boxes[name]
+        if old.boxes.get(name) == node and all(arc.source in kept for arc in node.inputs):
+            kept.add(name)
+    return frozenset(kept)
