@@ -179,7 +179,7 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     writers: dict[str, Callable[[Path], None]] = {
-        ".parquet": lambda part: pq.write_table(table, part),
+        ".parquet": lambda part: frame.write_parquet(part, compression="snappy"),
         ".arrow": lambda part: feather.write_feather(table, part, compression="uncompressed"),
         ".csv": lambda part: _encode(frame, "csv", part),
         ".jsonl": lambda part: _encode(frame, "jsonl", part),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,15 +48,17 @@ class FileSplit:
         return Conformed(whole.tuples[self.start : self.stop], dead)
 
     def _read_groups(self, entity: Input, stamp: tuple[int, int]) -> pl.DataFrame:
-        """Only the row groups that have rows of the split."""
-        found = [entity.schema.empty()]
-        first = 0
-        for height in group_heights(Path(self.path)):
-            start, stop = max(self.start - first, 0), min(self.stop - first, height)
-            if start < stop:
-                found.append(_rows(self.path, stamp, first, height, entity)[start:stop])
-            first += height
-        return pl.concat(found)
+        """Only the row groups that have rows of the split, side by side."""
+
+        def read(group: tuple[int, int]) -> pl.DataFrame:
+            first, height = group
+            rows = _rows(self.path, stamp, first, height, entity)
+            return rows[max(self.start - first, 0) : self.stop - first]
+
+        heights = group_heights(Path(self.path))
+        groups = zip(accumulate(heights, initial=0), heights, strict=False)
+        wanted = [g for g in groups if g[0] < self.stop and self.start < sum(g)]
+        return pl.concat([entity.schema.empty(), *_threads().map(read, wanted)])
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,12 @@ def _stamp_of(path: str) -> tuple[int, int] | None:
 def _whole(path: str, _stamp: tuple[int, int] | None, entity: Input) -> Conformed:
     """The tuples of a file; the last few are kept, for an epoch may take a part of one."""
     return read_input(path, entity)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Those who read; they stay, for it takes longer to start them than to read a little."""
+    return ThreadPoolExecutor(os.cpu_count(), "boxcars-read")
 
 
 @lru_cache(maxsize=4)
