@@ -15,7 +15,7 @@ from boxcars.engine.counts import Counts
 from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.loads import add_loads
-from boxcars.engine.memory import keep_memory
+from boxcars.engine.memory import keep_memory, spare_loaded
 from boxcars.engine.peek import join_peeked
 from boxcars.engine.task import Arrival, Done, Outcome, Task
 from boxcars.engine.written import run_written
@@ -105,6 +105,7 @@ def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
                 yield from run_here(task)
         except BoxcarsError as error:
             yield str(error)
+        spare_loaded(task.network)
 
 
 def _levels(spark: SparkSession, task: Task, layout: Layout) -> RDD[Any]:
@@ -127,7 +128,8 @@ def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterato
 
     def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
         keep_memory()
-        return _run_partition(task, level, partition, parcels)
+        yield from _run_partition(task, level, partition, parcels)
+        spare_loaded(task.network)
 
     return run
 

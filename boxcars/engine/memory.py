@@ -1,9 +1,11 @@
-"""Memory that stays: large arrays from the heap, which a process keeps, not from the system."""
+"""Memory that stays: what a process keeps for the next train, and what is no garbage."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
+from functools import cache
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 _NEVER = 2**31 - 1
@@ -22,3 +24,13 @@ def keep_memory() -> bool:
     if mallopt is None:
         return False
     return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, _NEVER))
+
+
+@cache
+def spare_loaded(network: str) -> None:
+    """Never look for garbage in what is loaded once the first epoch of a network has run.
+
+    Spark lets a worker collect its garbage behind every task, before it takes the next one. With
+    all the modules of Polars and numba that takes 50 ms, and finds nothing.
+    """
+    gc.freeze()

@@ -22,9 +22,7 @@ class Whole:
     Boxes that share a table which one of them writes go in lockstep, with all that leads to them.
     """
 
-    def __init__(
-        self, checked: Checked, store: Store, peeks: frozenset[Arc] = frozenset()
-    ) -> None:
+    def __init__(self, checked: Checked, store: Store, peeks: frozenset[Arc] = frozenset()) -> None:
         self.net = checked.network
         self.stepper = Stepper(checked, store, peeks)
         shared = shared_tables(self.net)

@@ -41,10 +41,15 @@ def diff(old: Network, new: Network) -> tuple[Change, ...]:
     >>> for change in diff(b, a): print(change)
     + box cheap: type: filter, in: calls, where: [price < 1]
     """
-    before, after = network_to_plain(old), network_to_plain(new)
+    return plain_diff(network_to_plain(old), network_to_plain(new))
+
+
+def plain_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
+    """The same for networks as they stand in files, which may be half drawn."""
     changes: list[Change] = []
-    if old.name != new.name:
-        changes.append(Change("~", "network", "", "name", old.name, new.name))
+    names = before.get("name"), after.get("name")
+    if names[0] != names[1]:
+        changes.append(Change("~", "network", "", "name", *names))
     for key, kind in KINDS.items():
         changes += _section(kind, before.get(key, {}), after.get(key, {}))
     return tuple(changes)

@@ -1,0 +1,42 @@
+"""``boxcars test``: the tests of a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import boxcars as bx
+from boxcars.commands.options import NetworkFile
+from boxcars.model.problem import Wrong
+from boxcars.studio.cases import load_cases, run_cases
+from boxcars.studio.workspace import tests_path
+
+
+def test_command(
+    network: NetworkFile,
+    tests: Annotated[
+        Path | None,
+        typer.Option(help="The file with the tests; else NAME.tests.yaml beside the network."),
+    ] = None,
+) -> None:
+    """Run the tests of a network, without Spark; exit code 1 if one fails.
+
+    A test has a name, the rows that are given to inputs, and those that outputs are expected to
+    give.
+    """
+    net = bx.load(network)
+    path = tests or tests_path(network)
+    cases = load_cases(path).tests
+    if not cases:
+        raise Wrong(f"{path}: there are no tests; write some, or draw them in boxcars studio.")
+    results = run_cases(net, cases)
+    for result in results:
+        typer.echo(f"{'ok   ' if result.passed else 'wrong'}  {result.name}")
+        for line in result.difference.splitlines():
+            typer.echo(f"         {line}")
+    failed = sum(not result.passed for result in results)
+    if failed:
+        typer.echo(f"{failed} of {len(results)} tests failed.", err=True)
+        raise typer.Exit(1)
