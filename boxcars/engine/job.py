@@ -105,7 +105,7 @@ def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
                 yield from run_here(task)
         except BoxcarsError as error:
             yield str(error)
-        spare_loaded(task.network)
+        spare_loaded()
 
 
 def _levels(spark: SparkSession, task: Task, layout: Layout) -> RDD[Any]:
@@ -129,7 +129,7 @@ def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterato
     def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
         keep_memory()
         yield from _run_partition(task, level, partition, parcels)
-        spare_loaded(task.network)
+        spare_loaded()
 
     return run
 

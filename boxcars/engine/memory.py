@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
-from functools import cache
+from itertools import count
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 _NEVER = 2**31 - 1
@@ -26,11 +26,16 @@ def keep_memory() -> bool:
     return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, _NEVER))
 
 
-@cache
-def spare_loaded(network: str) -> None:
-    """Never look for garbage in what is loaded once the first epoch of a network has run.
+_FIRST = 3
+"""Behind so many tasks everything that a worker needs is loaded."""
+_TASKS = count(1)
+
+
+def spare_loaded() -> None:
+    """Never look for garbage in what the first tasks of a worker have loaded.
 
     Spark lets a worker collect its garbage behind every task, before it takes the next one. With
     all the modules of Polars and numba that takes 50 ms, and finds nothing.
     """
-    gc.freeze()
+    if next(_TASKS) <= _FIRST:
+        gc.freeze()
