@@ -223,6 +223,9 @@ def writing(path: str | Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise BoxcarsError(f"{path}: can't be written: {error.strerror or error}.") from None
+    except pl.exceptions.PolarsError as error:
+        first = str(error).splitlines()[0]
+        raise BoxcarsError(f"{path}: can't be written: {first}.") from None
 
 
 @contextmanager
