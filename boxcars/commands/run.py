@@ -52,6 +52,9 @@ def run_command(
     master: Annotated[
         str | None, typer.Option(help="The Spark cluster; without it, this machine.")
     ] = None,
+    pages: Annotated[
+        bool, typer.Option("--spark-pages", help="Let Spark show its own pages, at a free port.")
+    ] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Show what each box did.")] = False,
     port: Annotated[
         int | None,
@@ -87,6 +90,7 @@ def run_command(
         instances=instances,
         buckets=buckets,
         modify=modify,
+        pages=pages,
         master=master,
         tell=log_epochs() if log else None,
     )

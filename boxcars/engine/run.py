@@ -60,6 +60,8 @@ class Status:
     read: Mapping[str, int]
     out: Mapping[str, int]
     seconds: float
+    pages: str | None = None
+    """Where Spark's own pages are, if it shows them."""
 
 
 class Run:
@@ -79,6 +81,7 @@ class Run:
         self._out: dict[str, int] = {}
         self._tables: Mapping[str, pl.DataFrame] | None = None
         self._manifest = epochs.last()
+        self._pages = epochs.spark.sparkContext.uiWebUrl
         totals = Totals() if self._manifest is None else self._manifest.stats
         self._history = History(totals, self._started)
         self._thread = threading.Thread(target=self._run, name="boxcars-run", daemon=True)
@@ -117,7 +120,8 @@ class Run:
             state = "failed"
         epoch, places = (0, {}) if manifest is None else (manifest.epoch, manifest.places)
         read = {name: place.position for name, place in places.items()}
-        return Status(state, epoch, read, dict(self._out), perf_counter() - self._started)
+        seconds = perf_counter() - self._started
+        return Status(state, epoch, read, dict(self._out), seconds, self._pages)
 
     def stats(self, held: bool = False) -> RunStats:
         """What each box, piece and bucket did, how fast it goes, and how long results take.
@@ -236,6 +240,7 @@ def run(
     buckets: int = BUCKETS,
     strategy: Strategy = "operator-set-cloud",
     modify: bool = False,
+    pages: bool = False,
     master: str | None = None,
     spark: SparkSession | None = None,
     tell: Callable[[Status], None] | None = None,
@@ -253,7 +258,8 @@ def run(
     keys are shared out in ``buckets``; both may change from one run to the next, and the output
     does not depend on them. ``strategy`` says which boxes run together. With ``modify`` the run may
     go on with a network that was changed since: what is the same as before keeps its state.
-    ``tell`` hears of each epoch.
+    With ``pages`` a session of its own shows Spark's pages about jobs and executors; the status
+    says where. ``tell`` hears of each epoch.
     """
     if epoch_rows < 1:
         raise Wrong(f"expected epochs of at least one row, got {epoch_rows}.")
@@ -262,7 +268,7 @@ def run(
     checked = net.check().or_raise()
     _check_names("input", sources, net.inputs)
     _check_names("output", sinks or {}, net.outputs)
-    session = cache(lambda: spark or make_session(master))
+    session = cache(lambda: spark or make_session(master, pages=pages))
     closing: ExitStack[bool | None] = ExitStack()
     with closing:
         folder = Path(checkpoint or closing.enter_context(_temporary())).resolve()

@@ -16,7 +16,6 @@ _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 _QUICK = "-XX:TieredStopAtLevel=1"
 """Java compiles once: it starts with half the work, and the work of a run is done in Python."""
 _SETTINGS = {
-    "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.shuffle.compress": "false",
@@ -24,14 +23,16 @@ _SETTINGS = {
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
-def make_session(master: str | None, *, quick: bool = True) -> SparkSession:
+def make_session(master: str | None, *, quick: bool = True, pages: bool = False) -> SparkSession:
     """A session on this machine, or on the cluster at ``master``; one that is there is used.
 
-    It starts ``quick`` unless there is work for Java in it, such as queries of Spark itself.
+    It starts ``quick`` unless there is work for Java in it, such as queries of Spark itself. With
+    ``pages`` Spark shows its own, about jobs and executors, at a free port.
     """
     where = master or "local[*,4]"  # a task that fails is tried again, as on a cluster
     java = f"-Dlog4j2.configurationFile={_LOGGING}" + (f" {_QUICK}" if quick else "")
     settings = {**_SETTINGS, "spark.driver.extraJavaOptions": java}
+    settings["spark.ui.enabled"] = str(pages).lower()
     settings["spark.pyspark.python"] = sys.executable
     if where.startswith(("local", "spark://127.0.0.1:")):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

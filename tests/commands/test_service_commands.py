@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,10 +74,13 @@ def test_fed_by_files_watched_and_stopped(tmp_path: Path) -> None:
     calls = pl.DataFrame({"time": range(1000), "caller": ["ann", "bob"] * 500})
     calls.write_csv(tmp_path / "calls.csv")
     options = ("--source", "calls=enqueue://", "--sink", "counts=dequeue://")
-    with started(tmp_path, *options, "--metrics", "m.jsonl", "--log", "json") as (process, address):
+    options = (*options, "--metrics", "m.jsonl", "--log", "json", "--spark-pages")
+    with started(tmp_path, *options) as (process, address):
         said = boxcars(tmp_path, "inject", "calls=calls.csv", "--to", address, "--batch", "100")
         assert "1,000 tuples in" in said
         client = Client(address)
+        with urllib.request.urlopen(f"{client.status()['pages']}/jobs/", timeout=20) as page:
+            assert b"Spark Jobs" in page.read()
         found: list[dict[str, Any]] = []
         for _, table in client.dequeue("counts"):
             found += table.to_pylist()

@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import ssl
 import threading
 import time
 import urllib.error
@@ -24,6 +25,7 @@ from boxcars.service.client import Client, Refused
 from boxcars.service.security import Access
 from boxcars.service.server import Server
 from boxcars.service.wire import ARROW, table_to_bytes
+from tests.outside import servers
 
 _FORMATS = Path(__file__).parents[1] / "golden" / "formats_api.json"
 GOLDEN = {v["id"]: v for v in json.loads(_FORMATS.read_text(encoding="utf-8"))["vectors"]}
@@ -234,6 +236,27 @@ class TestAccess:
             with pytest.raises(Refused, match="token is missing or wrong"):
                 act()
         served.stop()
+
+    def test_tls(self, spark: SparkSession, tmp_path: Path) -> None:
+        cert, key = servers.certificate(tmp_path)
+        served = Served(spark, tmp_path, Access(port=0, token="sesame", cert=cert, key=key))
+        try:
+            assert served.access.url.startswith("https://")
+            trusting = Client(served.access.url, "sesame", ssl.create_default_context(cafile=cert))
+            trusting.enqueue("rows", rows(0, 5))
+            assert [row["t"] for row in take(trusting, "all", 4)] == [0, 1, 2, 3]
+            with pytest.raises(BoxcarsError, match="certificate verify failed"):
+                Client(served.access.url, "sesame").status()
+            plain = Client(served.access.url.replace("https", "http"), "sesame")
+            with pytest.raises(BoxcarsError, match="the run can't be reached"):
+                plain.status()
+        finally:
+            served.stop()
+
+    def test_a_certificate_that_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / "cert.pem").write_text("no certificate")
+        with pytest.raises(Wrong, match=r"cert\.pem: the certificate can't be read"):
+            Access(port=0, cert=tmp_path / "cert.pem")
 
     def test_not_for_others_without_a_token(self) -> None:
         with pytest.raises(Wrong, match="would be open to others at 0.0.0.0: set BOXCARS_TOKEN"):
