@@ -73,8 +73,8 @@ def boxcars(folder: Path, *words: str, text: str | None = None) -> str:
 def test_fed_by_files_watched_and_stopped(tmp_path: Path) -> None:
     calls = pl.DataFrame({"time": range(1000), "caller": ["ann", "bob"] * 500})
     calls.write_csv(tmp_path / "calls.csv")
-    options = ("--source", "calls=enqueue://", "--sink", "counts=dequeue://")
-    options = (*options, "--metrics", "m.jsonl", "--log", "json", "--spark-pages")
+    ends = ("--source", "calls=enqueue://", "--sink", "counts=dequeue://")
+    options = (*ends, "--metrics", "m.jsonl", "--log", "json", "--spark-pages")
     with started(tmp_path, *options) as (process, address):
         said = boxcars(tmp_path, "inject", "calls=calls.csv", "--to", address, "--batch", "100")
         assert "1,000 tuples in" in said
