@@ -20,6 +20,8 @@ from boxcars.commands.config import read_config
 from boxcars.commands.inject import inject_command
 from boxcars.commands.options import NetworkFile, TableOptions, pairs
 from boxcars.commands.run import run_command
+from boxcars.commands.studio import studio_command
+from boxcars.commands.test import cases_command
 from boxcars.commands.top import top_command
 from boxcars.draw import FORMATS, draw
 from boxcars.engine.memory import keep_memory
@@ -36,7 +38,7 @@ from boxcars.linear_road.command import linear_road_command
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.superbox import flatten
 from boxcars.outside.connector import connectors
-from boxcars.plan import STRATEGIES, make_plan
+from boxcars.plan import STRATEGIES, Strategy, make_plan
 from boxcars.plan.show import PLAN_FORMATS
 from boxcars.reference import generated
 
@@ -149,7 +151,7 @@ def draw_command(
 @app.command()
 def plan(
     network: NetworkFile,
-    strategy: Annotated[str, typer.Option(help=f"One of {', '.join(STRATEGIES)}.")] = STRATEGIES[0],
+    strategy: Annotated[Strategy, typer.Option(help="Which boxes run together.")] = STRATEGIES[0],
     buckets: Annotated[int, typer.Option(help="Buckets of each subquery.", min=1)] = 64,
     instances: Annotated[int, typer.Option(help="Instances of each subquery.", min=1)] = 4,
     groups: Annotated[bool, typer.Option(help="Keep the boxes of a group together.")] = False,
@@ -163,7 +165,7 @@ def plan(
     if format not in PLAN_FORMATS:
         raise Wrong(f"there is no format '{format}'.{nearest(format, PLAN_FORMATS)}")
     checked = bx.check_file(network).or_raise()
-    made = make_plan(checked, strategy, buckets, instances, groups)  # type: ignore[arg-type]
+    made = make_plan(checked, strategy, buckets, instances, groups)
     files = {output: PLAN_FORMATS[format](made, checked)} if output else {}
     if write is not None:
         write.mkdir(parents=True, exist_ok=True)
@@ -240,7 +242,9 @@ def preview(
         typer.echo(f"{tuples:,} tuples in {seconds:.2f} s", err=True)
 
 
+app.command("test")(cases_command)
 app.command("run")(run_command)
+app.command("studio")(studio_command)
 app.command("top")(top_command)
 app.command("inject")(inject_command)
 app.command("apps")(apps_command)

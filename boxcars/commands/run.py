@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,8 @@ import boxcars as bx
 from boxcars.commands.options import NetworkFile, TableOptions, pairs
 from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
 from boxcars.io.sources import source_of
+from boxcars.model.problem import Wrong
+from boxcars.plan import STRATEGIES, Strategy
 from boxcars.service.logs import LogKind, Metrics, log_epochs, start_logs
 from boxcars.service.security import Access, token_from_environment
 
@@ -44,6 +47,14 @@ def run_command(
     instances: Annotated[
         int | None, typer.Option(help="In how many places a subquery runs; else one for a core.")
     ] = None,
+    instances_of: Annotated[
+        list[str] | None,
+        typer.Option(help="In how many places one subquery runs.", metavar="SUBQUERY=N"),
+    ] = None,
+    strategy: Annotated[Strategy, typer.Option(help="Which boxes run together.")] = STRATEGIES[0],
+    groups: Annotated[
+        bool, typer.Option("--groups", help="Keep the boxes of a group together.")
+    ] = False,
     buckets: Annotated[int, typer.Option(help="In how many buckets keys are shared out.")] = 64,
     modify: Annotated[
         bool,
@@ -88,6 +99,9 @@ def run_command(
         checkpoint=checkpoint,
         epoch_rows=epoch_rows,
         instances=instances,
+        instances_of=_numbers(pairs(instances_of, "--instances-of", "N")),
+        strategy=strategy,
+        grouped=groups,
         buckets=buckets,
         modify=modify,
         pages=pages,
@@ -108,6 +122,13 @@ def run_command(
         typer.echo(f"\n{running.stats()}", err=True)
     if status.state != "finished" and not running.endless:
         raise typer.Exit(INTERRUPTED)
+
+
+def _numbers(given: Mapping[str, str]) -> dict[str, int]:
+    for name, number in given.items():
+        if not number.isdecimal():
+            raise Wrong(f"--instances-of {name}: expected a number, got '{number}'.")
+    return {name: int(number) for name, number in given.items()}
 
 
 def _access(port: int | None, host: str, cert: Path | None, key: Path | None) -> Access | None:

@@ -196,6 +196,6 @@ def _places(plain: Any) -> Mapping[str, Place]:
 
 
 def _manifest(plain: Any) -> Manifest:
-    state, shape = tuple(tuple(entry) for entry in plain["state"]), Shape(**plain["shape"])
+    state, shape = tuple(tuple(entry) for entry in plain["state"]), Shape.of(plain["shape"])
     read = {"places": _places(plain), "shape": shape, "stats": read_totals(plain["stats"])}
     return Manifest(**{**plain, **read, "state": state})

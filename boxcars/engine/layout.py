@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,15 @@ class Shape:
     instances: int
     buckets: int
     strategy: Strategy = "operator-set-cloud"
+    grouped: bool = False
+    """Whether the boxes of a group run together."""
+    apart: tuple[tuple[str, int], ...] = ()
+    """The subqueries with another number of instances."""
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Shape:
+        """The shape again, from JSON."""
+        return cls(**{**plain, "apart": tuple((name, number) for name, number in plain["apart"])})
 
 
 @dataclass(frozen=True)
@@ -187,7 +197,11 @@ def make_layout(network: str, shape: Shape) -> Layout:
 
 def lay_out(checked: Checked, shape: Shape) -> Layout:
     """Lay out a network; a box without ranks, and an input, is one piece."""
-    plan = make_plan(checked, shape.strategy, shape.buckets, shape.instances)
+    make = partial(make_plan, checked, shape.strategy, shape.buckets, grouped=shape.grouped)
+    plan = make(instances=shape.instances)
+    if shape.apart:
+        usual = {subquery.name: shape.instances for subquery in plan.subqueries}
+        plan = make(instances=usual | dict(shape.apart))
     made = tuple(
         replace(subquery, instances=_instances(checked, subquery)) for subquery in plan.subqueries
     )

@@ -77,14 +77,15 @@ def _hidden(layout: Layout) -> tuple[bool, bool]:
     return layout.ranked, any(node.box.type == "drop" for node in boxes)
 
 
-def unchanged(before: str, after: str, shape: Shape) -> frozenset[str]:
+def unchanged(network_before: str, after: str, shape: Shape) -> frozenset[str]:
     """The inputs and boxes that keep their states."""
-    old = make_layout(before, shape).checked.network
+    old = make_layout(network_before, shape).checked.network
     checked = make_layout(after, shape).checked
     new = checked.network
     kept = {name for name in new.inputs if old.inputs.get(name) == new.inputs[name]}
     for name in checked.order:
-        node = new.boxes[name]
-        if old.boxes.get(name) == node and all(arc.source in kept for arc in node.inputs):
+        node, before = new.boxes[name], old.boxes.get(name)
+        same = before is not None and (before.box, before.inputs) == (node.box, node.inputs)
+        if same and all(arc.source in kept for arc in node.inputs):
             kept.add(name)
     return frozenset(kept)

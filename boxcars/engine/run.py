@@ -22,7 +22,7 @@ from boxcars.engine.checkpoint import Checkpoint, Plan
 from boxcars.engine.counts import Totals
 from boxcars.engine.epochs import Epochs, Stored
 from boxcars.engine.held import ByBucket, held_by_bucket
-from boxcars.engine.layout import BUCKETS, Shape
+from boxcars.engine.layout import BUCKETS, Shape, make_layout
 from boxcars.engine.modify import network_before
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.run_stats import History, RunStats
@@ -237,8 +237,10 @@ def run(
     checkpoint: str | Path | None = None,
     epoch_rows: int = EPOCH_ROWS,
     instances: int | None = None,
+    instances_of: Mapping[str, int] | None = None,
     buckets: int = BUCKETS,
     strategy: Strategy = "operator-set-cloud",
+    grouped: bool = False,
     modify: bool = False,
     pages: bool = False,
     master: str | None = None,
@@ -254,12 +256,14 @@ def run(
     is the same, byte for byte. ``tables`` are given as for :func:`preview`; one without an address
     is kept in the checkpoint.
 
-    Each subquery runs in ``instances`` places, as many as Spark has cores if not given, and its
-    keys are shared out in ``buckets``; both may change from one run to the next, and the output
-    does not depend on them. ``strategy`` says which boxes run together. With ``modify`` the run may
-    go on with a network that was changed since: what is the same as before keeps its state.
-    With ``pages`` a session of its own shows Spark's pages about jobs and executors; the status
-    says where. ``tell`` hears of each epoch.
+    Each subquery runs in ``instances`` places, as many as Spark has cores if not given, and some in
+    other numbers with ``instances_of``; its keys are shared out in ``buckets``. All of that may
+    change from one run to the next, and the output does not depend on it. ``strategy`` says which
+    boxes run together; if they are ``grouped``, those of a group do in any case.
+
+    With ``modify`` the run may go on with a network that was changed since: what is the same as
+    before keeps its state. With ``pages`` a session of its own shows Spark's pages about jobs and
+    executors; the status says where. ``tell`` hears of each epoch.
     """
     if epoch_rows < 1:
         raise Wrong(f"expected epochs of at least one row, got {epoch_rows}.")
@@ -286,7 +290,9 @@ def run(
             closing.callback(outlet.close)
         _check_ends(planner, outlets)
         number = instances or session().sparkContext.defaultParallelism
-        shape = Shape(number, buckets, strategy)
+        apart = tuple(sorted((instances_of or {}).items()))
+        shape = Shape(number, buckets, strategy, grouped, apart)
+        make_layout(text, shape)  # what is wrong with it is said here
         stored = Stored(net.tables, addresses, folder)
         epochs = Epochs(text, before, ledger, planner, outlets, session(), shape, stored)
         return Run(epochs, closing.pop_all(), tell)

@@ -91,28 +91,42 @@ def _share(
     assert isinstance(box, Stateful)
     feeds = (*subquery.inputs, *subquery.inside)
     routings = {feed.port: feed.routing for feed in feeds if feed.consumer == name}
-    if not routings:  # behind the entry any piece may have what waits
-        return box.share(
-            [state for i, state in enumerate(states) if i % subquery.instances == piece.instance]
-            or [box.start(schemas)],
-            lambda _, rows: pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True),
-            schemas,
-        )
-    if subquery.kind == "pairs":
+    if old.kind == "pairs":
         states = [
             box.share([state], _first_copies(old, i, name), schemas)
             for i, state in enumerate(states)
         ]
+    if not routings:  # behind the entry any piece may have what waits
+        return box.share(
+            [state for i, state in enumerate(states) if i % subquery.instances == piece.instance]
+            or [box.start(schemas)],
+            _all,
+            schemas,
+        )
+    usual = next(iter(routings.values()))  # of a union, whose inputs are alike
     return box.share(
-        states, lambda port, rows: owned(subquery, piece.instance, routings[port], rows), schemas
+        states,
+        lambda port, rows: owned(subquery, piece.instance, routings.get(port, usual), rows),
+        schemas,
     )
 
 
 def _first_copies(old: Subquery, instance: int, name: str) -> Mine:
-    """Of a tuple that several pieces have, one is taken."""
+    """Of a tuple that several pieces have, one is taken; only those for pairs are in several."""
     feeds = (*old.inputs, *old.inside)
     routings = {feed.port: feed.routing for feed in feeds if feed.consumer == name}
-    return lambda port, rows: owned_first(old, instance, routings[port], rows)
+
+    def first(port: int, rows: pl.DataFrame) -> pl.Series:
+        routing = routings.get(port)
+        if routing is None or routing.kind != "pairs":
+            return _all(port, rows)
+        return owned_first(old, instance, routing, rows)
+
+    return first
+
+
+def _all(_: int, rows: pl.DataFrame) -> pl.Series:
+    return pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True)
 
 
 def _load(checkpoint: Checkpoint, piece: int, files: Mapping[str, str]) -> State:

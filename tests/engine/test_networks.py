@@ -1,6 +1,7 @@
 """Every network in tests/networks gives the same in process, in pieces and on Spark."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from pyspark.sql import SparkSession
 
 import boxcars as bx
 from boxcars.engine import job
-from boxcars.engine.layout import Shape
+from boxcars.engine.layout import Shape, lay_out
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
+from boxcars.model.superbox import flatten
+from boxcars.plan.halves import split_boxes
 from tests.engine.test_pieces import FEW, run_pieces, same, written
 from tests.network_oracle import NetworkOracle
 from tests.oracle import Sample
@@ -77,6 +80,23 @@ def test_in_pieces(path: Path, tmp_path: Path) -> None:
         got = run_pieces(net, data, folder, shapes)
         for name, rows in expected.items():
             assert same(got[name], rows), (shapes, name)
+
+
+@pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
+def test_regrouped(path: Path, tmp_path: Path) -> None:
+    """Whichever boxes are to run together, also other ones from one epoch to the next."""
+    net = flatten(bx.load(path)).network
+    data, chance = crowd(net), random.Random(path.stem)
+    expected = {name: table.to_pylist() for name, table in bx.preview(net, data).items()}
+    groups = {name: chance.choice(["", "one", "two"]) for name in net.boxes}
+    boxes = {name: replace(node, group=groups[name]) for name, node in net.boxes.items()}
+    regrouped = net.with_boxes(boxes)
+    shapes = [Shape(3, 16, grouped=True), Shape(2, 16), Shape(3, 16, "operator-cloud", True)]
+    subqueries = lay_out(split_boxes(regrouped.check()), shapes[0]).plan.subqueries
+    apart = tuple((subquery.name, chance.choice([1, 4])) for subquery in subqueries)
+    got = run_pieces(regrouped, data, tmp_path, [*shapes, Shape(2, 16, grouped=True, apart=apart)])
+    for name, rows in expected.items():
+        assert same(got[name], rows), (groups, name)
 
 
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
