@@ -9,10 +9,10 @@ import pytest
 import boxcars
 
 ROOT = Path(boxcars.__file__).parent
-MODULES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted(path for path in ROOT.rglob("*.py") if "node_modules" not in path.parts)
 EVERYBODY = {path.stem if path.is_file() else path.name for path in ROOT.iterdir()}
 
-ABOVE = {"cli", "commands", "reference"}
+ABOVE = {"cli", "commands", "reference", "studio"}
 ALLOWED = {
     "model": {"model"},
     "expr": {"model", "expr"},
@@ -31,8 +31,9 @@ ALLOWED = {
     "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
     "linear_road": EVERYBODY - ABOVE - {"pages"},
     "pages": EVERYBODY - ABOVE,
-    "reference": EVERYBODY - {"engine", "cli"},
-    "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road"},
+    "studio": EVERYBODY - {"cli", "commands", "reference", "linear_road"},
+    "reference": EVERYBODY - {"engine", "cli", "studio"},
+    "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road", "studio"},
     "commands": EVERYBODY - {"cli", "reference", "pages"},
     "cli": EVERYBODY,
 }

@@ -10,11 +10,9 @@ import typer
 import boxcars as bx
 from boxcars.commands.options import NetworkFile
 from boxcars.model.problem import Wrong
-from boxcars.studio.cases import load_cases, run_cases
-from boxcars.studio.workspace import tests_path
 
 
-def test_command(
+def cases_command(
     network: NetworkFile,
     tests: Annotated[
         Path | None,
@@ -26,6 +24,9 @@ def test_command(
     A test has a name, the rows that are given to inputs, and those that outputs are expected to
     give.
     """
+    from boxcars.studio.cases import load_cases, run_cases
+    from boxcars.studio.workspace import tests_path
+
     net = bx.load(network)
     path = tests or tests_path(network)
     cases = load_cases(path).tests

@@ -209,7 +209,7 @@ class _Checker:
     def _arc(self, arc: Arc, path: Path) -> Schema:
         """The schema of an arc that somebody reads; a dangling one is a problem of the reader."""
         if arc in self.schemas:
-            return self.schemas[arc]
+            return _with_order(self.schemas[arc])
         flat = self.flat
         if arc.source in self.broken or arc.source in flat.failed:
             return UNKNOWN_SCHEMA
@@ -285,6 +285,15 @@ def _by_name(sorter: TopologicalSorter[str]) -> Iterator[str]:
         name = heappop(ready)
         sorter.done(name)
         yield name
+
+
+def _with_order(schema: Schema) -> Schema:
+    """The schema with its order attribute; if that is missing, who reads it is not to blame."""
+    if schema.ts in schema.fields or not schema.known:
+        return schema
+    if not schema.ts:
+        return UNKNOWN_SCHEMA
+    return schema.with_fields({**schema.fields, schema.ts: Type.UNKNOWN})
 
 
 def _is_finite(number: object) -> bool:

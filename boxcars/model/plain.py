@@ -205,6 +205,9 @@ class _Reader:
 
     def output(self, block: Mapping[str, Plain], path: Path) -> Output | None:
         """The block of an output."""
+        if "from" in block and block["from"] is None:
+            self.arc(None, (*path, "from"), "it")
+            return None
         values = self.block(
             block,
             path,
@@ -261,6 +264,9 @@ class _Reader:
         if kind is None:
             self.wrong("a box needs a 'type'.", path)
             return None
+        if not isinstance(kind, str):
+            self.wrong(f"expected the type of a box, got {kind!r}.", (*path, "type"))
+            return None
         if kind not in types and kind not in superboxes and len(path) == 2:
             hint = nearest(str(kind), [*types, *superboxes])
             self.wrong(f"unknown type of box '{kind}'.{hint}", (*path, "type"))
@@ -280,14 +286,18 @@ class _Reader:
         if plain is None:
             return ()
         many = plain if isinstance(plain, list) else [plain]
+        names = ("its left input", "its right input") if len(many) == 2 else ()
         found = [
-            self.arc(text, (*path, str(i)) if len(many) > 1 else path)
+            self.arc(text, (*path, str(i)) if len(many) > 1 else path, *names[i : i + 1])
             for i, text in enumerate(many)
         ]
         return None if None in found else tuple(arc for arc in found if arc)
 
-    def arc(self, text: Plain, path: Path) -> Arc | None:
-        """One arc."""
+    def arc(self, text: Plain, path: Path, what: str = "an input") -> Arc | None:
+        """One arc; in a network that is being drawn there may be none yet."""
+        if text is None or text == "":
+            self.wrong(f"{what} is not connected: draw an arrow to it.", path)
+            return None
         try:
             return Arc.of(str(text))
         except Wrong as wrong:

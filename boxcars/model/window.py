@@ -101,6 +101,9 @@ class Window:
         """What makes no sense about the window over tuples like these: (parameter, sentence)."""
         for name in ("size", "advance", "timeout", "slack", "every", "origin"):
             number = getattr(self, name)
+            if number is None and name == "size":
+                yield name, "expected a number, got nothing."
+                return
             if number is not None and (isinstance(number, bool) or not isinstance(number, Number)):
                 yield name, f"expected a number, got {number!r}."
                 return

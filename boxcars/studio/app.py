@@ -1,0 +1,120 @@
+"""The web application of the studio: its API under ``/api``, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.routing import APIRoute
+from fastapi.staticfiles import StaticFiles
+from starlette.responses import Response
+from starlette.types import Scope
+
+from boxcars.model.problem import BoxcarsError
+from boxcars.studio.missing import Missing, Unable
+from boxcars.studio.routes.networks import add_editing, add_networks, add_parts
+from boxcars.studio.routes.previews import add_plans, add_previews
+from boxcars.studio.routes.runs import add_injectors, add_runs, add_watching
+from boxcars.studio.security import Door
+from boxcars.studio.studio import Studio
+from boxcars.studio.wire import Refusal
+
+STATIC = Path(__file__).with_name("static")
+"""The page, once it is built."""
+_ABOUT = """Draw networks, check them, preview them, run them on Spark and watch them.
+
+A network goes over the wire in its plain form, as in a JSON file. Whatever changes something needs
+`Authorization: Bearer TOKEN`. What can't be done is answered with a status of 4xx and
+`{"detail": "a sentence."}`."""
+_UNBUILT = """<!doctype html><title>Boxcars studio</title>
+<p>The page of the studio is not built in this checkout: run <code>bin/env</code>, and load this
+page again. The API is there: <a href="/openapi.json">/openapi.json</a>.</p>"""
+
+
+def make_app(studio: Studio, static: Path = STATIC) -> FastAPI:
+    """The application for a studio."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        studio.close()
+
+    app = FastAPI(
+        title="Boxcars studio",
+        version=version("boxcars"),
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        generate_unique_id_function=_name,
+        responses={
+            "4XX": {"model": Refusal, "description": "It was not done; the detail says why."}
+        },
+    )
+    for add in (add_networks, add_parts, add_editing, add_plans, add_previews):
+        add(app, studio)
+    for add in (add_runs, add_watching, add_injectors):
+        add(app, studio)
+    _add_refusals(app)
+    _add_page(app, static)
+    app.add_middleware(Door, access=studio.access)
+    return app
+
+
+def _name(route: APIRoute) -> str:
+    """The name of an operation is that of its function."""
+    return route.name
+
+
+def _add_refusals(app: FastAPI) -> None:
+    codes: Mapping[type[BoxcarsError], int] = {Missing: 404, Unable: 409, BoxcarsError: 400}
+
+    @app.exception_handler(BoxcarsError)
+    def refuse(_: Request, error: BoxcarsError) -> Response:
+        code = next(code for kind, code in codes.items() if isinstance(error, kind))
+        return JSONResponse({"detail": str(error)}, code)
+
+    @app.exception_handler(RequestValidationError)
+    def misunderstand(_: Request, error: RequestValidationError) -> Response:
+        return JSONResponse({"detail": " ".join(map(_sentence, error.errors()[:3]))}, 422)
+
+
+def _sentence(error: Mapping[str, Any]) -> str:
+    """What is wrong with a request, and where.
+
+    >>> _sentence({"loc": ("body", "rows"), "msg": "Field required"})
+    "'rows': field required."
+    """
+    if error.get("type") == "json_invalid":
+        return "the request is no JSON."
+    place = ".".join(map(str, error["loc"][1:]))
+    message = f"{error['msg'][:1].lower()}{error['msg'][1:].rstrip('.')}."
+    return f"'{place}': {message}" if place else message
+
+
+class _Page(StaticFiles):
+    """The files of the page: those with a hash in their names never change."""
+
+    def file_response(self, *arguments: Any, **named: Any) -> Response:
+        """A file, and how long a browser may keep it."""
+        response = super().file_response(*arguments, **named)
+        scope: Scope = named.get("scope") or arguments[2]
+        lasting = scope["path"].startswith("/assets/")
+        response.headers["cache-control"] = "max-age=31536000, immutable" if lasting else "no-cache"
+        return response
+
+
+def _add_page(app: FastAPI, static: Path) -> None:
+    if (static / "index.html").exists():
+        app.mount("/", _Page(directory=static, html=True), name="page")
+        return
+
+    @app.get("/", include_in_schema=False)
+    def unbuilt() -> HTMLResponse:
+        return HTMLResponse(_UNBUILT)

@@ -1,0 +1,134 @@
+"""Documents: networks from files, texts and templates, and back to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from boxcars.apps import apps
+from boxcars.draw import FORMATS, draw
+from boxcars.draw.picture import output_key
+from boxcars.io.files import replacing, writing
+from boxcars.lang import text as plain_text
+from boxcars.lang.files import LANGUAGES, read
+from boxcars.lang.layout import layout_path, load_layout, save_layout
+from boxcars.model.network import KINDS
+from boxcars.model.plain import Reading, network_to_plain, read_network
+from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.studio import wire
+from boxcars.studio.checking import check_reading, readable, told
+from boxcars.studio.missing import Missing
+from boxcars.studio.workspace import NO_CODE, Workspace
+
+_PLAIN = (".yaml", ".yml", ".json")
+
+
+def open_file(workspace: Workspace, file: str, code: bool) -> wire.Document:
+    """A network file as far as it can be read."""
+    path = workspace.existing(file)
+    try:
+        reading = read(path)
+        positions = load_layout(path)
+    except BoxcarsError as error:
+        raise Wrong(str(error).replace(str(path), file)) from None
+    raw = path.read_text(encoding="utf-8") if path.suffix in _PLAIN else ""
+    return _document(reading, raw, path.suffix, code, dict(positions))
+
+
+def open_template(name: str) -> wire.Document:
+    """The network of an application, to be drawn on from there."""
+    if name not in apps():
+        raise Missing(f"there is no application '{name}'.{nearest(name, apps())}")
+    return _document(Reading(apps()[name].build()), "", ".yaml", False, {})
+
+
+def read_text(body: wire.ReadText, code: bool) -> wire.Document:
+    """A network from the text of a file that is not in the folder."""
+    suffix = f".{body.format}"
+    if suffix == ".py":
+        return _document(_run_program(body, code), "", suffix, code, {})
+    reading = LANGUAGES[suffix].read(body.text, Path(f"{body.name}{suffix}"))
+    return _document(reading, body.text if suffix in _PLAIN else "", suffix, code, {})
+
+
+def _run_program(body: wire.ReadText, code: bool) -> Reading:
+    if not code:
+        raise Wrong(NO_CODE)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "network.py"
+        path.write_text(body.text, encoding="utf-8")
+        return LANGUAGES[".py"].read(body.text, path)
+
+
+def _document(
+    reading: Reading, raw: str, suffix: str, code: bool, positions: wire.Positions
+) -> wire.Document:
+    """What was read; where something is wrong, what stands in the file is shown as it is."""
+    checked = check_reading(reading, code)
+    net = network_to_plain(reading.network)
+    if reading.problems and raw:
+        net = {"name": reading.network.name} | tidy(plain_text.parse(raw, "text")[0])
+    return wire.Document(
+        network=net,
+        positions=positions,
+        format=suffix[1:],
+        problems=[told(problem) for problem in checked.problems],
+    )
+
+
+def tidy(plain: Any) -> wire.Plain:
+    """A network with what belongs into one, as far as it has the form of one.
+
+    >>> tidy({"name": "n", "boxes": {"a": {"type": "map"}, "b": 7}, "inputs": []})
+    {'name': 'n', 'boxes': {'a': {'type': 'map'}}}
+    """
+    found: wire.Plain = {}
+    for key, value in plain.items() if isinstance(plain, Mapping) else ():
+        if key in KINDS and isinstance(value, Mapping):
+            blocks = {
+                str(n): dict(block) for n, block in value.items() if isinstance(block, Mapping)
+            }
+            found[key] = blocks
+        elif key == "name":
+            found[key] = str(value)
+    return found
+
+
+def save_file(workspace: Workspace, file: str, body: wire.SaveNetwork, code: bool) -> wire.Document:
+    """Keep a network; one that is not finished can be kept as YAML and JSON only."""
+    path = workspace.path(file)
+    reading = read_network(body.network, name=path.stem)
+    if path.suffix not in _PLAIN or not reading.problems:
+        content = LANGUAGES[path.suffix].write(readable(body.network, code=True))
+    else:
+        content = _dump(tidy(body.network), path.suffix)
+    with writing(file), replacing(path) as part:
+        part.write_text(content, encoding="utf-8")
+    if body.positions:
+        save_layout(path, body.positions)
+    else:
+        layout_path(path).unlink(missing_ok=True)
+    return _document(reading, content, path.suffix, code, body.positions)
+
+
+def _dump(plain: wire.Plain, suffix: str) -> str:
+    if suffix == ".json":
+        return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
+    return plain_text.dump(plain)
+
+
+def write_text(body: wire.WriteNetwork, code: bool) -> wire.Text:
+    """A network in any language, or as a picture."""
+    suffix = f".{body.format}"
+    reading = read_network(body.network)
+    if suffix in _PLAIN and reading.problems:
+        return wire.Text(text=_dump(tidy(body.network), suffix))
+    if body.format in FORMATS:
+        net = readable(body.network, code)
+        shown = {*net.inputs, *net.boxes, *map(output_key, net.outputs)}
+        places = {name: place for name, place in body.positions.items() if name in shown}
+        return wire.Text(text=draw(net, body.format, places))
+    return wire.Text(text=LANGUAGES[suffix].write(readable(body.network, code=True)))

@@ -1,0 +1,131 @@
+"""The tuples that injectors send: of files, texts, templates and generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, count
+from typing import Any
+
+import polars as pl
+
+from boxcars.apps import find_app
+from boxcars.expr import Expr
+from boxcars.inject import Batch
+from boxcars.io.files import read_input
+from boxcars.io.rate import RateReader
+from boxcars.io.reader import Place
+from boxcars.io.sources import Rate
+from boxcars.model.entities import Input
+from boxcars.model.network import Network
+from boxcars.model.problem import BoxcarsError, Wrong
+from boxcars.studio.inject_wire import Generator, InjectorSource
+from boxcars.studio.rows import from_text
+from boxcars.studio.samples import made_up, of_template
+from boxcars.studio.workspace import Workspace
+
+_CHUNK = 10_000
+"""Tuples that are computed at once."""
+
+
+def words_for(source: InjectorSource) -> str:
+    """What an injector sends, in words."""
+    if source.template is not None:
+        return f"the data of {source.template}"
+    if source.file is not None:
+        return source.file
+    if source.text is not None:
+        return "a text"
+    return "computed tuples" if source.generator and source.generator.fields else "made-up tuples"
+
+
+def batches_of(
+    source: InjectorSource, inputs: list[str], net: Network, workspace: Workspace
+) -> Iterator[Batch]:
+    """The tuples of a source, checked as far as that can be done before they are sent."""
+    kinds = ("generator", "template", "file", "text")
+    given = [kind for kind in kinds if getattr(source, kind) is not None]
+    if len(given) != 1:
+        raise Wrong(f"give one source: {', '.join(kinds)}.")
+    entities = {name: net.inputs[name] for name in inputs}
+    try:
+        if source.generator is not None:
+            return _generated(source.generator, inputs[0], entities[inputs[0]])
+        make = _rounds_of(source, entities, workspace)
+    except BoxcarsError as error:
+        raise Wrong(str(error).replace(f"{workspace.folder}/", "")) from None
+    order = {name: entity.ts for name, entity in entities.items()}
+    return _again_and_again(make, order) if source.endless else make(0)
+
+
+def _rounds_of(
+    source: InjectorSource, entities: Mapping[str, Input], workspace: Workspace
+) -> Callable[[int], Iterator[Batch]]:
+    """What gives all the data, again and again: a template with another seed each time."""
+    if source.template is not None:
+        app = find_app(source.template)
+        first = of_template(app, app.feed(source.rows, source.seed), entities)
+        return lambda number: (
+            of_template(app, app.feed(source.rows, source.seed + number), entities)
+            if number
+            else first
+        )
+    name, entity = next(iter(entities.items()))
+    if source.file is not None:
+        tuples = _some(read_input(workspace.inside(source.file), entity).tuples)
+    else:
+        tuples = _some(from_text(source.text or "", "csv", entity).tuples)
+    return lambda _number: iter([{name: tuples}])
+
+
+def _again_and_again(
+    make: Callable[[int], Iterator[Batch]], order: Mapping[str, str]
+) -> Iterator[Batch]:
+    """Data without an end: when it begins again, its order values go on behind the last one.
+
+    >>> frame = pl.DataFrame({"t": [5, 6]})
+    >>> endless = _again_and_again(lambda _: iter([{"a": frame}]), {"a": "t"})
+    >>> [next(endless)["a"]["t"].to_list() for _ in range(3)]
+    [[5, 6], [7, 8], [9, 10]]
+    """
+    last: Any = None
+    for number in count():
+        shift: Any = None
+        for batch in make(number):
+            times = [f[order[n]].to_physical().to_numpy() for n, f in batch.items() if f.height]
+            if not times:
+                continue
+            if shift is None:
+                shift = 0 if number == 0 else last + 1 - min(each.min() for each in times)
+            last = max(each.max() for each in times) + shift
+            yield {name: _shifted(frame, order[name], shift) for name, frame in batch.items()}
+        if shift is None:
+            return
+
+
+def _shifted(frame: pl.DataFrame, ts: str, shift: Any) -> pl.DataFrame:
+    moved = pl.col(ts).to_physical() + shift
+    return frame.with_columns(moved.cast(frame.schema[ts])) if shift else frame
+
+
+def _some(tuples: pl.DataFrame) -> pl.DataFrame:
+    if not tuples.height:
+        raise Wrong("there are no tuples in it that fit the input.")
+    return tuples
+
+
+def _generated(asked: Generator, name: str, entity: Input) -> Iterator[Batch]:
+    """Tuples that are computed from their numbers, or made up."""
+    frames = _computed(asked, entity) if asked.fields else made_up(entity, asked.seed, asked.rows)
+    first = next(frames)  # what is wrong with an expression is told at once
+    return ({name: frame} for frame in chain([first], frames))
+
+
+def _computed(asked: Generator, entity: Input) -> Iterator[pl.DataFrame]:
+    fields = {name: Expr.of(text) for name, text in asked.fields.items()}
+    reader = RateReader(Rate(None, asked.rows, fields), entity)
+    place = Place(0)
+    while not place.ended:
+        portion = reader.take(place, _CHUNK)
+        for split in portion.splits:
+            yield split.read(entity).tuples
+        place = portion.place

@@ -1,0 +1,39 @@
+/** The page: a header, the mode that is on, and what lies over it. */
+
+import { ReactFlowProvider } from "@xyflow/react";
+import { useEffect } from "react";
+
+import { ArcTip } from "./canvas/ArcEdge";
+import { ArcTooltip } from "./canvas/ArcTooltip";
+import { Compose } from "./compose/Compose";
+import { Header } from "./Header";
+import { Dialogs } from "./panels/Dialogs";
+import { Notices } from "./panels/Notices";
+import { PlanView } from "./plan/PlanView";
+import { PreviewView } from "./preview/PreviewView";
+import { onKey } from "./state/keys";
+import { useStudio } from "./state/studio";
+import { WatchView } from "./watch/WatchView";
+
+export function App() {
+  const mode = useStudio((state) => state.mode);
+  useEffect(() => {
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+  return (
+    <div className="app" data-testid="app" data-mode={mode}>
+      <ArcTip />
+      <Header />
+      <ReactFlowProvider key={mode}>
+        {mode === "compose" && <Compose />}
+        {mode === "preview" && <PreviewView />}
+        {mode === "plan" && <PlanView />}
+        {mode === "watch" && <WatchView />}
+      </ReactFlowProvider>
+      <ArcTooltip />
+      <Dialogs />
+      <Notices />
+    </div>
+  );
+}

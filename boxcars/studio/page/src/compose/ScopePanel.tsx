@@ -1,0 +1,98 @@
+/** The superbox that is open: its parameters, which each use of it may set. */
+
+import { useShallow } from "zustand/react/shallow";
+
+import { asText, parseJson, renameKey, withoutKey } from "../fields/plain";
+import { bodyAt, freeName, nameTrouble, type Block, type Superbox } from "../model/network";
+import { changeBody, leaveTo, useDoc } from "../state/doc";
+import { Badge } from "../ui/Badge";
+import { Button, Draft } from "../ui/controls";
+
+function putParams(params: Block): void {
+  changeBody((body) => {
+    const { params: _, ...rest } = body as Superbox;
+    return Object.keys(params).length ? { params, ...rest } : rest;
+  });
+}
+
+export function ScopePanel() {
+  const [network, scope] = useDoc(useShallow((s) => [s.doc.network, s.scope]));
+  const inside = scope.at(-1);
+  if (!inside) return null;
+  const { params = {} } = (bodyAt(network, scope) ?? {}) as Superbox;
+  return (
+    <aside
+      className="inspector side floating superbox"
+      aria-label="Superbox"
+      data-testid="scope-panel"
+    >
+      <header className="side-head">
+        <Badge icon="⧉" />
+        <div className="grow">
+          <h2>{inside.superbox}</h2>
+          <p className="help">A superbox. What is drawn here counts for all its uses.</p>
+        </div>
+        <Button
+          label="Leave it"
+          icon="close"
+          kind="ghost"
+          iconOnly
+          keys="Esc"
+          onClick={() => leaveTo(scope.length - 1)}
+        />
+      </header>
+      <div className="side-body padded">
+        <section>
+          <h3>Parameters</h3>
+          <p className="help">
+            In expressions a parameter is written <code>$name</code>. Without a default it must be
+            given.
+          </p>
+          {Object.entries(params).map(([name, value], i) => (
+            <div key={i} className="row-field named">
+              <div className="row-name">
+                <Draft
+                  value={name}
+                  mono
+                  label="name of the parameter"
+                  trouble={(to) =>
+                    to !== name && to in params ? `There is a '${to}' already.` : nameTrouble(to)
+                  }
+                  onDone={(to) => putParams(renameKey(params, name, to))}
+                />
+              </div>
+              <div className="row-main">
+                <Draft
+                  value={value === null ? "" : asText(value)}
+                  mono
+                  label={`default of ${name}`}
+                  placeholder="must be given"
+                  onDone={(text) =>
+                    putParams({ ...params, [name]: text === "" ? null : (parseJson(text) ?? text) })
+                  }
+                />
+              </div>
+              <Button
+                label={`Remove ${name}`}
+                icon="close"
+                kind="ghost"
+                iconOnly
+                onClick={() => putParams(withoutKey(params, name))}
+              />
+            </div>
+          ))}
+          <button
+            type="button"
+            className="add-row"
+            onClick={() =>
+              putParams({ ...params, [freeName("limit", { has: (n) => n in params })]: null })
+            }
+            data-testid="add-param"
+          >
+            Add a parameter
+          </button>
+        </section>
+      </div>
+    </aside>
+  );
+}

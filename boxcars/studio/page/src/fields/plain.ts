@@ -1,0 +1,37 @@
+/** Plain data as what a field expects, whatever it is. */
+
+import type { Block, Plain } from "../model/network";
+
+export const isMap = (plain: unknown): plain is Block =>
+  typeof plain === "object" && plain !== null && !Array.isArray(plain);
+
+export function asText(plain: Plain | undefined): string {
+  if (plain === undefined || plain === null) return "";
+  return typeof plain === "object" ? JSON.stringify(plain) : String(plain);
+}
+
+export function asList(plain: Plain | undefined): string[] {
+  if (plain === undefined || plain === null) return [];
+  return Array.isArray(plain) ? plain.map(asText) : [asText(plain)];
+}
+
+export const asMap = (plain: Plain | undefined): Record<string, string> =>
+  isMap(plain)
+    ? Object.fromEntries(Object.entries(plain).map(([key, value]) => [key, asText(value)]))
+    : {};
+
+/** What a text says as JSON; undefined if it says nothing. */
+export function parseJson(text: string): Plain | undefined {
+  try {
+    return JSON.parse(text) as Plain;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A mapping with one of its names changed, in the same order. */
+export const renameKey = <T>(map: Record<string, T>, from: string, to: string) =>
+  Object.fromEntries(Object.entries(map).map(([key, value]) => [key === from ? to : key, value]));
+
+export const withoutKey = <T>(map: Record<string, T>, gone: string) =>
+  Object.fromEntries(Object.entries(map).filter(([key]) => key !== gone));

@@ -1,0 +1,94 @@
+/** The welcome: an empty canvas, files of the folder, and the applications as templates. */
+
+import { useEffect, useState } from "react";
+
+import { api } from "../api/client";
+import type { NetworkFile } from "../api/types";
+import { mayLeave, openFile, openNew, openTemplate } from "../state/files";
+import { usePalette } from "../state/palette";
+import { complain, openDialog } from "../state/studio";
+import { Dialog } from "../ui/Dialog";
+import { day } from "../ui/format";
+import { Icon } from "../ui/Icon";
+
+export function Gallery() {
+  const templates = usePalette((state) => state.templates);
+  const [files, setFiles] = useState<NetworkFile[]>([]);
+  useEffect(() => {
+    api.networks().then(setFiles, complain);
+  }, []);
+  const recent = files.toSorted((a, b) => b.modified - a.modified).slice(0, 6);
+  return (
+    <Dialog
+      title="What would you like to draw?"
+      onClose={() => openDialog(null)}
+      wide
+      testId="gallery"
+    >
+      <div className="gallery-start">
+        <button
+          type="button"
+          className="card start"
+          onClick={() => {
+            if (mayLeave()) openNew();
+          }}
+          data-testid="new-network"
+        >
+          <Icon name="new" size={22} />
+          <strong>An empty canvas</strong>
+          <span>Draw a network from its inputs on.</span>
+        </button>
+        <button
+          type="button"
+          className="card start"
+          onClick={() => openDialog("open")}
+          data-testid="gallery-open"
+        >
+          <Icon name="open" size={22} />
+          <strong>Open a file</strong>
+          <span>YAML, XML or JSON, from here or from your machine.</span>
+        </button>
+        {recent.length > 0 && (
+          <div className="recent">
+            <h3>In this folder</h3>
+            <ul>
+              {recent.map((file) => (
+                <li key={file.file}>
+                  <button
+                    type="button"
+                    onClick={() => {
+                      if (mayLeave()) void openFile(file.file);
+                    }}
+                  >
+                    <code>{file.file}</code>
+                    <span className="soft">{day(file.modified)}</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </div>
+      <section>
+        <h3>Or begin with an application</h3>
+        <div className="cards">
+          {templates.map((template) => (
+            <button
+              key={template.name}
+              type="button"
+              className="card"
+              onClick={() => {
+                if (mayLeave()) void openTemplate(template.name);
+              }}
+              data-testid={`template-${template.name}`}
+            >
+              <small>{template.family}</small>
+              <strong>{template.name}</strong>
+              <span>{template.sentence}</span>
+            </button>
+          ))}
+        </div>
+      </section>
+    </Dialog>
+  );
+}

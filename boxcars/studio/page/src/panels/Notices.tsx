@@ -1,0 +1,36 @@
+/** What the page has to say, in a corner. */
+
+import { putAway, useStudio } from "../state/studio";
+import { Button } from "../ui/controls";
+import { Icon } from "../ui/Icon";
+
+export function Notices() {
+  const notices = useStudio((state) => state.notices);
+  return (
+    <div className="notices" aria-live="polite" data-testid="notices">
+      {notices.map((notice) => (
+        <div
+          key={notice.id}
+          className={`notice ${notice.tone}`}
+          role={notice.tone === "bad" ? "alert" : "status"}
+          data-testid={`notice-${notice.tone}`}
+        >
+          {notice.tone !== "plain" && (
+            <Icon name={notice.tone === "bad" ? "warning" : "check"} size={15} />
+          )}
+          <span>{notice.text}</span>
+          {notice.action && (
+            <Button label={notice.action.label} kind="ghost" onClick={notice.action.run} />
+          )}
+          <Button
+            label="Put away"
+            icon="close"
+            kind="ghost"
+            iconOnly
+            onClick={() => putAway(notice.id)}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,15 @@
+/** Let boxes run together that the planner would have set apart. */
+
+import type { PlanAnswer } from "../api/types";
+import { setLaunch } from "../state/launch";
+
+/** Move a box into another subquery; all others stay where they are. */
+export function regroup(plan: PlanAnswer, box: string, to: string): void {
+  const groups = plan.subqueries
+    .map(({ name, boxes }): [string, string[]] => {
+      const others = boxes.filter((b) => b !== box);
+      return [name, name === to ? [...others, box] : others];
+    })
+    .filter(([, boxes]) => boxes.length > 0);
+  setLaunch({ groups: Object.fromEntries(groups), perSubquery: {} });
+}

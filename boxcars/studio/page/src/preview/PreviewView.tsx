@@ -1,0 +1,122 @@
+/** The preview: data on the left, the network with its counts, tuples below, windows on the right. */
+
+import { useEffect } from "react";
+import { useShallow } from "zustand/react/shallow";
+
+import { Canvas } from "../canvas/Canvas";
+import { Zoom } from "../canvas/Tools";
+import { Clear, Refit } from "../compose/Compose";
+import { useCheck } from "../state/check";
+import { useDoc } from "../state/doc";
+import { back, draw, restart, start, step, toEnd, toStop, usePreview } from "../state/preview";
+import { Button, NumberField } from "../ui/controls";
+import { DataPane } from "./DataPane";
+import { Looking } from "./Looking";
+import { Tuples } from "./Tuples";
+
+export function PreviewView() {
+  useEffect(draw, []);
+  return (
+    <main className="view preview">
+      <DataPane />
+      <div className="centre">
+        <StepBar />
+        <div className="canvas" data-testid="canvas">
+          <Canvas editable={false} />
+          <Zoom />
+          <Refit />
+          <Clear />
+          <Looking />
+        </div>
+        <Tuples />
+      </div>
+    </main>
+  );
+}
+
+function StepBar() {
+  const [preview, busy, train, of, trouble] = usePreview(
+    useShallow((s) => [s.preview, s.busy, s.train, s.of, s.trouble]),
+  );
+  const stops = usePreview((state) => Object.keys(state.stops).length);
+  const network = useDoc((state) => state.doc.network);
+  const wrong = useCheck((state) => (state.answer?.problems.length ?? 0) > 0);
+  const stale = preview !== null && of !== network;
+  const done = preview?.finished ?? false;
+  const share = preview?.total ? preview.position / preview.total : 0;
+  return (
+    <div className="step-bar">
+      <div className="bar" role="toolbar" aria-label="Steps">
+        <Button
+          label="From the start"
+          icon="refresh"
+          iconOnly
+          disabled={busy}
+          onClick={() => {
+            restart();
+            void start();
+          }}
+          testId="preview-start"
+        />
+        <Button
+          label="Back"
+          icon="back"
+          iconOnly
+          title="One step back"
+          disabled={busy || !preview?.position}
+          onClick={() => void back()}
+          testId="preview-back"
+        />
+        <Button
+          label={`Step ${train}`}
+          icon="step"
+          kind="primary"
+          title="Let some more tuples in"
+          disabled={busy || (done && !stale) || wrong}
+          onClick={() => void step()}
+          testId="preview-step"
+        />
+        <NumberField
+          value={train}
+          min={1}
+          onChange={(next) => usePreview.setState({ train: Math.max(1, Math.floor(next ?? 1)) })}
+          label="tuples in a step"
+          testId="preview-train"
+        />
+        <Button
+          label="Breakpoint"
+          icon="dot"
+          title="Go on until a tuple comes to the breakpoint"
+          disabled={busy || !stops || (done && !stale) || wrong}
+          onClick={() => void toStop()}
+          testId="preview-until"
+        />
+        <Button
+          label="End"
+          icon="end"
+          title="Let all tuples in"
+          disabled={busy || (done && !stale) || wrong}
+          onClick={() => void toEnd()}
+          testId="preview-end"
+        />
+        <span className="grow" />
+        <output className="progress" data-testid="preview-position">
+          {preview ? `${preview.position} of ${preview.total} tuples` : "not started"}
+        </output>
+      </div>
+      <div className="progress-line" aria-hidden="true">
+        <i style={{ width: `${share * 100}%` }} />
+      </div>
+      {(trouble ?? (wrong ? "Mend the problems first; they are marked on the boxes." : null)) && (
+        <p className="trouble banner" role="alert" data-testid="preview-trouble">
+          {trouble ?? "Mend the problems first; they are marked on the boxes."}
+        </p>
+      )}
+      {stale && !trouble && (
+        <p className="banner">
+          The network has changed since; the next step starts from the first tuple.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+/** The tuples on the chosen arc, or of an output. */
+
+import { useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+
+import { ExprField } from "../fields/ExprField";
+import { parseArc } from "../model/network";
+import { selectArc, useDoc } from "../state/doc";
+import { useFlow } from "../state/flow";
+import { keepAsTest, putStop, usePreview } from "../state/preview";
+import { Button } from "../ui/controls";
+import { plural } from "../ui/format";
+import { Table } from "../ui/Table";
+
+export function Tuples() {
+  const chosen = useDoc((state) => state.arc);
+  const edge = useFlow((state) => state.edges.find((e) => e.id === chosen));
+  const [preview, stops, busy] = usePreview(useShallow((s) => [s.preview, s.stops, s.busy]));
+  const outputs = Object.keys(preview?.outputs ?? {});
+  const [output, setOutput] = useState<string | null>(null);
+  const shown = output !== null && outputs.includes(output) ? output : outputs[0];
+  const arc = edge?.data?.flat;
+  const rows =
+    arc !== undefined
+      ? preview?.arcs[arc]
+      : shown === undefined
+        ? undefined
+        : preview?.outputs[shown];
+  const isStop = arc !== undefined && arc in stops;
+  return (
+    <section className="dock open tuples" aria-label="Tuples">
+      <div className="dock-tabs" role="tablist" aria-label="What is shown">
+        {outputs.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={arc === undefined && name === shown}
+            className={arc === undefined && name === shown ? "on" : ""}
+            onClick={() => {
+              selectArc(null);
+              setOutput(name);
+            }}
+            data-testid={`tuples-${name}`}
+          >
+            {name} <span className="count plain">{preview?.outputs[name]?.total}</span>
+          </button>
+        ))}
+        {arc !== undefined && (
+          <button type="button" role="tab" aria-selected className="on">
+            arc {edge?.data?.text}
+          </button>
+        )}
+        <span className="grow" />
+        {rows && (
+          <span className="soft">
+            {plural(rows.total, "tuple")}
+            {rows.fresh > 0 && `, ${rows.fresh} new`}
+            {rows.total > rows.rows.length && `, the last ${rows.rows.length} shown`}
+          </span>
+        )}
+        {preview && arc === undefined && (
+          <Button
+            label="Keep as a test"
+            icon="test"
+            kind="ghost"
+            title="The data and what came out become a unit test"
+            disabled={busy}
+            onClick={keepAsTest}
+            testId="keep-test"
+          />
+        )}
+        {arc !== undefined && (
+          <Button
+            label={isStop ? "No breakpoint" : "Breakpoint"}
+            icon="dot"
+            kind="ghost"
+            pressed={isStop}
+            onClick={() => putStop(arc, isStop ? null : "")}
+            testId="breakpoint"
+          />
+        )}
+      </div>
+      {arc !== undefined && isStop && (
+        <div className="bar stop-where">
+          <span>Stop when</span>
+          <ExprField
+            value={stops[arc] ?? ""}
+            onChange={(where) => putStop(arc, where)}
+            label="condition of the breakpoint"
+            box={parseArc(edge?.data?.text ?? "").source}
+            hint="any tuple comes, or a condition such as speed > 110"
+          />
+        </div>
+      )}
+      <div className="dock-body">
+        <Table
+          rows={rows?.rows ?? []}
+          freshFrom={rows ? rows.rows.length - rows.fresh : Infinity}
+          label="Tuples"
+          testId="tuples-table"
+          empty={
+            preview
+              ? "No tuple came here yet. Step on, or click another arrow."
+              : "Step, and the tuples on each arrow are counted; click an arrow to see them."
+          }
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,167 @@
+/** The document that is edited: the network, where its boxes stand, and its history. */
+
+import { create } from "zustand";
+
+import {
+  bodyAt,
+  placeKey,
+  withBody,
+  type Body,
+  type Network,
+  type Positions,
+  type Scope,
+  type Step,
+} from "../model/network";
+
+export interface Doc {
+  network: Network;
+  positions: Positions;
+}
+
+const EMPTY: Doc = { network: { name: "untitled" }, positions: {} };
+const KEPT = 200;
+const TYPING = 1200;
+
+interface DocState {
+  doc: Doc;
+  file: string | null;
+  saved: Doc;
+  past: Doc[];
+  future: Doc[];
+  scope: Scope;
+  selection: readonly string[];
+  arc: string | null;
+  /** What the last change was of, and when: typing in one field is one step back. */
+  last: { key: string; at: number };
+  /** Counts documents that were opened. */
+  opened: number;
+}
+
+const initial: DocState = {
+  doc: EMPTY,
+  file: null,
+  saved: EMPTY,
+  past: [],
+  future: [],
+  scope: [],
+  selection: [],
+  arc: null,
+  last: { key: "", at: 0 },
+  opened: 0,
+};
+
+export const useDoc = create<DocState>(() => initial);
+
+const { getState: get, setState: set } = useDoc;
+
+/** Change the document; changes with the same key in quick succession are undone together. */
+export function change(edit: (doc: Doc) => Doc, key = ""): void {
+  const { doc, past, last } = get();
+  const next = edit(doc);
+  if (next === doc) return;
+  const now = Date.now();
+  const joined = key !== "" && key === last.key && now - last.at < TYPING;
+  set({
+    doc: next,
+    past: joined ? past : [...past.slice(-KEPT), doc],
+    future: [],
+    last: { key, at: now },
+  });
+  leaveLostScope();
+}
+
+/** Change what is drawn on the canvas that is open. */
+export function changeBody(edit: (body: Body) => Body, key = ""): void {
+  change((doc) => {
+    const { scope } = get();
+    const body = bodyAt(doc.network, scope);
+    if (!body) return doc;
+    const next = edit(body);
+    return next === body ? doc : { ...doc, network: withBody(doc.network, scope, next) };
+  }, key);
+}
+
+/** Put things somewhere; part of the change before if that has the same key. */
+export function move(places: Positions, key = ""): void {
+  change((doc) => {
+    const moved = Object.entries(places).map(([id, [x, y]]) => [
+      placeKey(get().scope, id),
+      [Math.round(x), Math.round(y)] as [number, number],
+    ]);
+    return {
+      ...doc,
+      positions: { ...doc.positions, ...(Object.fromEntries(moved) as Positions) },
+    };
+  }, key);
+}
+
+/** Give places to things that had none: no change that anybody would want to save or undo. */
+export function place(positions: Positions): void {
+  const { doc, saved } = get();
+  const next = { ...doc, positions };
+  set({ doc: next, saved: saved === doc ? next : saved });
+}
+
+export function undo(): void {
+  const { past, doc, future } = get();
+  const before = past.at(-1);
+  if (!before) return;
+  set({ doc: before, past: past.slice(0, -1), future: [doc, ...future], last: initial.last });
+  leaveLostScope();
+}
+
+export function redo(): void {
+  const { past, doc, future } = get();
+  const [after] = future;
+  if (!after) return;
+  set({ doc: after, past: [...past, doc], future: future.slice(1), last: initial.last });
+  leaveLostScope();
+}
+
+/** Show another document, with a history of its own. */
+export function load(doc: Doc, file: string | null): void {
+  const opened = get().opened + 1;
+  set({ ...initial, doc, saved: file === null ? EMPTY : doc, file, opened });
+}
+
+export function markSaved(doc: Doc, file: string): void {
+  set({ saved: doc, file });
+}
+
+export const isDirty = (state: DocState): boolean => state.doc !== state.saved;
+
+export function select(selection: readonly string[]): void {
+  const before = get().selection;
+  if (before.length === selection.length && before.every((id, i) => id === selection[i])) return;
+  set({ selection, arc: selection.length ? null : get().arc });
+}
+
+export function selectArc(arc: string | null): void {
+  set(arc === null ? { arc } : { arc, selection: [] });
+}
+
+export function enter(step: Step): void {
+  set({ scope: [...get().scope, step], selection: [], arc: null });
+}
+
+/** Go back out to a depth; 0 is the whole network. */
+export function leaveTo(depth: number): void {
+  set({ scope: get().scope.slice(0, depth), selection: [], arc: null });
+}
+
+/** A superbox may go while it is open: by undo, or because its last use was removed. */
+function leaveLostScope(): void {
+  const { doc, scope } = get();
+  let depth = 0;
+  for (; depth < scope.length; depth += 1) {
+    const body = bodyAt(doc.network, scope.slice(0, depth));
+    const step = scope[depth];
+    if (!step || body?.boxes?.[step.use]?.type !== step.superbox) break;
+    if (!bodyAt(doc.network, scope.slice(0, depth + 1))) break;
+  }
+  if (depth < scope.length) leaveTo(depth);
+}
+
+/** The body that is open now. */
+export const openBody = (state: DocState): Body =>
+  bodyAt(state.doc.network, state.scope) ?? state.doc.network;

@@ -1,0 +1,107 @@
+/** The keyboard. */
+
+import { copySelected, cutSelected, groupSelected, nudge, pasteCopied, GRID } from "./actions";
+import { removeSelected, selectAll, tidyUp } from "./actions";
+import { leaveTo, redo, select, selectArc, undo, useDoc } from "./doc";
+import { save } from "./files";
+import { seeAll } from "./flow";
+import { MODES, openDialog, setMode, useStudio } from "./studio";
+
+/** What the help shows. */
+export const KEYS: [string, string][] = [
+  ["Ctrl K", "search boxes, commands and files"],
+  ["Ctrl S", "save"],
+  ["Ctrl O", "open"],
+  ["Ctrl Z / Ctrl Y", "undo / redo"],
+  ["Ctrl C / X / V", "copy / cut / paste"],
+  ["Ctrl A", "select everything"],
+  ["Shift drag", "select an area"],
+  ["Ctrl click", "select one more"],
+  ["Ctrl G", "make a superbox of what is selected"],
+  ["Arrows", "move what is selected"],
+  ["Delete", "remove what is selected"],
+  ["Tab, Enter", "go to the next box, select it"],
+  ["L / F", "lay out / see everything"],
+  ["1 to 4", "compose, preview, plan, watch"],
+  ["Escape", "select nothing; leave a superbox"],
+  ["?", "this help"],
+];
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+
+const ARROWS: Record<string, [number, number]> = {
+  ArrowLeft: [-GRID, 0],
+  ArrowRight: [GRID, 0],
+  ArrowUp: [0, -GRID],
+  ArrowDown: [0, GRID],
+};
+
+/** With Ctrl or Cmd, wherever the focus is. */
+const ANYWHERE: Record<string, () => void> = {
+  k: () => openDialog("commands"),
+  s: () => void save(),
+  o: () => openDialog("open"),
+};
+
+const WITH_CTRL: Record<string, () => void> = {
+  z: undo,
+  y: redo,
+  Z: redo,
+  c: copySelected,
+  x: cutSelected,
+  v: pasteCopied,
+  a: selectAll,
+  g: () => void groupSelected(),
+};
+
+const ALONE: Record<string, () => void> = {
+  Delete: removeSelected,
+  Backspace: removeSelected,
+  l: () => void tidyUp().then(seeAll),
+  f: seeAll,
+  Escape: escape,
+};
+
+function escape(): void {
+  const { selection, arc, scope } = useDoc.getState();
+  if (selection.length || arc !== null) {
+    select([]);
+    selectArc(null);
+  } else if (scope.length) leaveTo(scope.length - 1);
+}
+
+/** The box that has the focus of the keyboard. */
+function focused(): string | undefined {
+  const node = document.activeElement?.closest<HTMLElement>(".react-flow__node");
+  return node?.dataset["id"];
+}
+
+export function onKey(event: KeyboardEvent): void {
+  const { mode, dialog } = useStudio.getState();
+  const ctrl = event.ctrlKey || event.metaKey;
+  const run = (work: (() => void) | undefined): void => {
+    if (!work) return;
+    event.preventDefault();
+    work();
+  };
+  if (ctrl && ANYWHERE[event.key]) {
+    run(ANYWHERE[event.key]);
+    return;
+  }
+  if (isTyping(event.target) || dialog !== null) return;
+  if (event.key === "?") run(() => openDialog("help"));
+  const number = Number(event.key);
+  const there = MODES[number - 1];
+  if (!ctrl && there) run(() => setMode(there));
+  if (mode !== "compose") return;
+  if (ctrl) run(WITH_CTRL[event.key]);
+  else if (event.key === "Enter" || event.key === " ") {
+    const id = focused();
+    if (id !== undefined) run(() => select([id]));
+  } else if (ARROWS[event.key] && useDoc.getState().selection.length) {
+    const [dx, dy] = ARROWS[event.key] ?? [0, 0];
+    run(() => nudge(dx, dy));
+  } else run(ALONE[event.key]);
+}

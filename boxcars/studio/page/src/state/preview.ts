@@ -1,0 +1,226 @@
+/** The preview: sample data goes through the network step by step. */
+
+import { create } from "zustand";
+
+import { api } from "../api/client";
+import type { AskStep, InputData, Preview } from "../api/types";
+import type { Network } from "../model/network";
+import { useDoc } from "./doc";
+import { clearOverlay, overlay, type ArcMark, type BoxMark } from "./overlay";
+import { complain, say, useStudio } from "./studio";
+import { addCase } from "./tests";
+
+interface PreviewState {
+  /** The text of each input, as CSV or JSON lines. */
+  data: Record<string, string>;
+  tables: Record<string, string>;
+  rows: number;
+  train: number;
+  preview: Preview | null;
+  /** The network that is previewed. */
+  of: Network | null;
+  busy: boolean;
+  /** Breakpoints: arcs, each with a condition or none. */
+  stops: Record<string, string>;
+  trouble: string | null;
+}
+
+export const usePreview = create<PreviewState>(() => ({
+  data: {},
+  tables: {},
+  rows: 200,
+  train: 10,
+  preview: null,
+  of: null,
+  busy: false,
+  stops: {},
+  trouble: null,
+}));
+
+const { getState: get, setState: set } = usePreview;
+
+const asData = (text: string): InputData => ({
+  format: text.trimStart().startsWith("{") ? "jsonl" : "csv",
+  text,
+  rows: [],
+});
+
+const nonEmpty = (texts: Record<string, string>): Record<string, InputData> =>
+  Object.fromEntries(
+    Object.entries(texts)
+      .filter(([, text]) => text.trim() !== "")
+      .map(([name, text]) => [name, asData(text)]),
+  );
+
+function show(preview: Preview | null): void {
+  set({ preview });
+  draw();
+}
+
+/** Lay the counts over the drawing. */
+export function draw(): void {
+  const { preview, stops } = get();
+  if (useStudio.getState().mode !== "preview") return;
+  if (!preview) {
+    const marks = Object.keys(stops).map((arc): [string, ArcMark] => [arc, { stop: true }]);
+    overlay({ boxes: {}, arcs: Object.fromEntries(marks) });
+    return;
+  }
+  const arcs: Record<string, ArcMark> = {};
+  for (const [name, arc] of Object.entries(preview.arcs))
+    arcs[name] = {
+      ...(arc.total > 0 && {
+        text: arc.fresh ? `${arc.total}  +${arc.fresh}` : String(arc.total),
+      }),
+      level: arc.fresh ? "good" : "quiet",
+      fresh: arc.fresh > 0,
+      width: arc.fresh ? 2.6 : 1.6,
+      stop: name in stops,
+    };
+  const boxes: Record<string, BoxMark> = {};
+  for (const [name, { stats, state }] of Object.entries(preview.boxes)) {
+    const held = state.reduce((sum, table) => sum + table.total, 0);
+    const text = `${stats.tuples_in} in, ${stats.tuples_out} out${held ? `, holds ${held}` : ""}`;
+    boxes[name] = { text };
+  }
+  for (const name of Object.keys(useDoc.getState().doc.network.boxes ?? {}))
+    boxes[name] ??= inside(preview, name);
+  for (const [name, output] of Object.entries(preview.outputs))
+    boxes[`-> ${name}`] = {
+      text: output.total === 1 ? "1 tuple" : `${output.total} tuples`,
+      ...(output.fresh && { tone: "active" as const }),
+    };
+  overlay({ boxes, arcs });
+}
+
+/** What the boxes inside a superbox did together. */
+function inside(preview: Preview, use: string): BoxMark {
+  const parts = Object.entries(preview.boxes).filter(([name]) => name.startsWith(`${use}/`));
+  const held = parts.reduce((sum, [, b]) => sum + b.state.reduce((s, t) => s + t.total, 0), 0);
+  return parts.length ? { text: held ? `holds ${held}` : `${parts.length} boxes inside` } : {};
+}
+
+async function attempt(work: () => Promise<void>): Promise<void> {
+  set({ busy: true, trouble: null });
+  try {
+    await work();
+  } catch (error) {
+    set({ trouble: error instanceof Error ? error.message : String(error) });
+  } finally {
+    set({ busy: false });
+  }
+}
+
+/** Make up tuples for all inputs that have none; for one, if it is named. */
+export const sample = (only?: string): Promise<void> =>
+  attempt(async () => {
+    const { network } = useDoc.getState().doc;
+    const names = only === undefined ? Object.keys(network.inputs ?? {}) : [only];
+    for (const name of names) {
+      const made = await api.sample(network, name, get().rows, 1);
+      set({ data: { ...get().data, [name]: made.text } });
+      for (const [table, records] of Object.entries(made.tables))
+        if (!get().tables[table])
+          set({
+            tables: { ...get().tables, [table]: records.map((r) => JSON.stringify(r)).join("\n") },
+          });
+    }
+  });
+
+export function putData(input: string, text: string): void {
+  set({ data: { ...get().data, [input]: text } });
+}
+
+export function putTable(table: string, text: string): void {
+  set({ tables: { ...get().tables, [table]: text } });
+}
+
+async function begin(): Promise<Preview> {
+  const { preview } = get();
+  if (preview) void api.endPreview(preview.id).catch(() => undefined);
+  const { network } = useDoc.getState().doc;
+  const { data, tables, train } = get();
+  const started = await api.preview({
+    network: network as unknown as Record<string, unknown>,
+    data: nonEmpty(data),
+    tables: nonEmpty(tables),
+    train,
+  });
+  set({ of: network });
+  return started;
+}
+
+/** Start from the first tuple; makes up data if there is none. */
+export async function start(): Promise<void> {
+  const inputs = Object.keys(useDoc.getState().doc.network.inputs ?? {});
+  if (!inputs.some((name) => get().data[name]?.trim())) await sample();
+  await attempt(async () => show(await begin()));
+}
+
+/** Go on; starts if nothing was started, or the network has changed. */
+async function go(ask: AskStep): Promise<void> {
+  const { preview, of } = get();
+  if (!preview || of !== useDoc.getState().doc.network) await start();
+  const now = get().preview;
+  if (!now || get().trouble !== null) return;
+  await attempt(async () => show(await api.step(now.id, ask)));
+}
+
+export const step = (): Promise<void> => go({ tuples: get().train });
+export const toEnd = (): Promise<void> => go({ to: "end" });
+
+/** Go on until a tuple comes to a breakpoint. */
+export async function toStop(): Promise<void> {
+  const [stop] = Object.entries(get().stops);
+  if (!stop) {
+    say("Click an arrow and set a breakpoint on it first.");
+    return;
+  }
+  const [arc, where] = stop;
+  await go({ until: { arc, where } });
+  const { preview } = get();
+  if (preview?.stopped_at) say(`Stopped: a tuple came to ${preview.stopped_at}.`);
+  else if (preview?.finished) say("The data ended, and no tuple came to the breakpoint.");
+}
+
+export const back = (): Promise<void> =>
+  attempt(async () => {
+    const { preview } = get();
+    if (preview) show(await api.back(preview.id));
+  });
+
+export function restart(): void {
+  const { preview } = get();
+  if (preview) void api.endPreview(preview.id).catch(complain);
+  set({ preview: null, of: null, trouble: null });
+  draw();
+}
+
+/** Set a breakpoint, change its condition, or take it away. */
+export function putStop(arc: string, where: string | null): void {
+  const { [arc]: _, ...rest } = get().stops;
+  set({ stops: where === null ? rest : { [arc]: where, ...rest } });
+  draw();
+}
+
+/** Keep the data and what came out as a test of the network. */
+export function keepAsTest(): void {
+  const { data, tables, preview } = get();
+  if (!preview) return;
+  const full = (texts: Record<string, string>) =>
+    Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim()));
+  const expect = Object.entries(preview.outputs).map(([name, out]) => [name, out.rows] as const);
+  addCase({
+    name: "from a preview",
+    given: full(data),
+    tables: full(tables),
+    expect: Object.fromEntries(expect),
+  });
+  say("Kept as a test: see Tests below the canvas.", "good");
+}
+
+useStudio.subscribe((state, before) => {
+  if (state.mode === before.mode) return;
+  if (state.mode === "preview") draw();
+  else if (before.mode === "preview") clearOverlay();
+});

@@ -1,0 +1,92 @@
+/** What the page itself is doing: its mode, its theme, what is open, and what it has to say. */
+
+import { create } from "zustand";
+
+export const MODES = ["compose", "preview", "plan", "watch"] as const;
+export type Mode = (typeof MODES)[number];
+export type Theme = "light" | "dark" | "system";
+export type Dialog =
+  "gallery" | "open" | "save" | "help" | "diff" | "start" | "commands" | "files" | null;
+export type Dock = "problems" | "tables" | "tests" | "text";
+
+export interface Notice {
+  id: number;
+  tone: "good" | "bad" | "plain";
+  text: string;
+  /** A way out. */
+  action?: { label: string; run: () => void };
+}
+
+interface StudioState {
+  mode: Mode;
+  theme: Theme;
+  dialog: Dialog;
+  dock: Dock | null;
+  notices: Notice[];
+  /** The server does not answer. */
+  lost: boolean;
+}
+
+const THEME = "boxcars.theme";
+
+function keptTheme(): Theme {
+  const kept = localStorage.getItem(THEME);
+  return kept === "light" || kept === "dark" ? kept : "system";
+}
+
+export const useStudio = create<StudioState>(() => ({
+  mode: "compose",
+  theme: keptTheme(),
+  dialog: "gallery",
+  dock: null,
+  notices: [],
+  lost: false,
+}));
+
+const { getState: get, setState: set } = useStudio;
+
+export const setMode = (mode: Mode): void => set({ mode });
+export const openDialog = (dialog: Dialog): void => set({ dialog });
+export const setLost = (lost: boolean): void => {
+  if (get().lost !== lost) set({ lost });
+};
+export const toggleDock = (dock: Dock): void => set({ dock: get().dock === dock ? null : dock });
+export const openDock = (dock: Dock | null): void => set({ dock });
+
+export function setTheme(theme: Theme): void {
+  if (theme === "system") localStorage.removeItem(THEME);
+  else localStorage.setItem(THEME, theme);
+  set({ theme });
+  showTheme();
+}
+
+const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+
+export const isDark = (theme: Theme): boolean =>
+  theme === "dark" || (theme === "system" && prefersDark.matches);
+
+/** Put the theme on the page; called once at the start and whenever it changes. */
+export function showTheme(): void {
+  document.documentElement.dataset["theme"] = isDark(get().theme) ? "dark" : "light";
+}
+prefersDark.addEventListener("change", showTheme);
+
+let notices = 0;
+
+/** Say something in a corner of the page; bad news stays until it is put away. */
+export function say(text: string, tone: Notice["tone"] = "plain", action?: Notice["action"]): void {
+  notices += 1;
+  const id = notices;
+  const same = get().notices.filter((notice) => notice.text !== text);
+  set({ notices: [...same.slice(-3), { id, tone, text, ...(action && { action }) }] });
+  if (tone !== "bad") window.setTimeout(() => putAway(id), 5000);
+}
+
+export function putAway(id: number): void {
+  set({ notices: get().notices.filter((notice) => notice.id !== id) });
+}
+
+/** Say what went wrong, in the words of the error. */
+export function complain(error: unknown): void {
+  say(error instanceof Error ? error.message : String(error), "bad");
+}

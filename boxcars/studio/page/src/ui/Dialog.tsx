@@ -1,0 +1,56 @@
+/**
+ * A dialog over the page; Escape and a click beside it close it. What is marked with `data-first`
+ * has the focus at first.
+ */
+
+import { useEffect, useRef, type ReactNode } from "react";
+
+import { Button } from "./controls";
+
+export function Dialog(props: {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+  actions?: ReactNode;
+  testId?: string;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    dialog?.querySelector<HTMLElement>("[data-first]")?.focus();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      className={props.wide ? "dialog wide" : "dialog"}
+      aria-label={props.title}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === ref.current) props.onClose();
+      }}
+      data-testid={props.testId}
+    >
+      <div className="dialog-inner" tabIndex={-1}>
+        <header>
+          <h2>{props.title}</h2>
+          <Button
+            label="Close"
+            icon="close"
+            kind="ghost"
+            iconOnly
+            onClick={props.onClose}
+            testId="dialog-close"
+          />
+        </header>
+        <div className="dialog-body">{props.children}</div>
+        {props.actions && <footer>{props.actions}</footer>}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,166 @@
+/** The charts of the chosen box, and of each of its instances. */
+
+import { flatName } from "../model/network";
+import type { Live } from "../state/live";
+import { useRuns } from "../state/runs";
+import { boxesOf, type Series } from "../state/series";
+import { Button } from "../ui/controls";
+import { bytes, percent, rate, seconds, short } from "../ui/format";
+import { Chart, type Line } from "./Chart";
+
+type Show = (value: number | null | undefined) => string;
+
+const cost: Show = (value) => (value === null || value === undefined ? "–" : `${short(value)} µs`);
+
+const METRICS: [string, string, Show, string][] = [
+  ["in_rate", "In", rate, "--input"],
+  ["out_rate", "Out", rate, "--output"],
+  ["cost", "Cost of a tuple", cost, "--stateful"],
+  ["queue", "Queue", short, "--bad"],
+  ["cpu", "CPU", percent, "--superbox"],
+  ["state_rows", "State, in rows", short, "--stateless"],
+  ["state_bytes", "State, in bytes", bytes, "--stateless"],
+];
+
+const COLOURS = ["--input", "--output", "--stateful", "--superbox", "--bad", "--stateless"];
+
+function linesOf(
+  series: Series,
+  flat: string,
+  metric: string,
+  colour: string,
+  pieces: number,
+): Line[] {
+  const whole = { label: "all", values: series.values[`box/${flat}/${metric}`] ?? [], colour };
+  if (pieces < 2) return [whole];
+  const each = Array.from({ length: Math.min(pieces, 16) }, (_, i): Line => ({
+    label: String(i),
+    values: series.values[`instance/${flat}/${i}/${metric}`] ?? [],
+    colour: COLOURS[i % COLOURS.length] ?? "--soft",
+    thin: true,
+  }));
+  return [whole, ...each];
+}
+
+export function BoxCharts({ live }: { live: Live }) {
+  const box = useRuns((state) => state.box);
+  const scope = useRuns((state) => state.scope);
+  const span = useRuns((state) => state.span);
+  if (box === null) return null;
+  const seen = { times: live.series.times, span };
+  return (
+    <aside className="side floating charts" aria-label="Charts" data-testid="charts">
+      <header className="side-head">
+        <div className="grow">
+          <h2>{box.replace(/^-> /, "")}</h2>
+          <p className="help">Thick lines are all instances together, thin ones each of them.</p>
+        </div>
+        <Button
+          label="Close"
+          icon="close"
+          kind="ghost"
+          iconOnly
+          onClick={() => useRuns.setState({ box: null })}
+        />
+      </header>
+      <div className="side-body padded">
+        {box.startsWith("-> ") ? (
+          <OneOutput name={box.slice(3)} series={live.series} seen={seen} />
+        ) : (
+          <OneBox flat={flatName(scope, box)} live={live} seen={seen} />
+        )}
+      </div>
+    </aside>
+  );
+}
+
+interface Seen {
+  times: number[];
+  span: number;
+}
+
+function OneOutput({ name, series, seen }: { name: string; series: Series; seen: Seen }) {
+  const values = (metric: string) => series.values[`output/${name}/${metric}`] ?? [];
+  return (
+    <>
+      <Chart
+        {...seen}
+        title="Tuples"
+        lines={[{ label: "rate", values: values("rate"), colour: "--output" }]}
+        show={rate}
+        height={120}
+      />
+      <Chart
+        {...seen}
+        title="Latency: 95, half, 99 of 100"
+        lines={[
+          { label: "p95", values: values("p95"), colour: "--stateful" },
+          { label: "p50", values: values("p50"), colour: "--input", thin: true },
+          { label: "p99", values: values("p99"), colour: "--bad", thin: true },
+        ]}
+        show={seconds}
+        height={120}
+      />
+    </>
+  );
+}
+
+function OneBox({ flat, live, seen }: { flat: string; live: Live; seen: Seen }) {
+  const stats = boxesOf(live.stats)[flat];
+  if (!stats)
+    return (
+      <p className="help">
+        It has boxes inside: open it with a double click to see what each of them does.
+      </p>
+    );
+  const pieces = stats.pieces.length;
+  return (
+    <>
+      <dl className="facts">
+        <div>
+          <dt>instances</dt>
+          <dd>{pieces}</dd>
+        </div>
+        <div>
+          <dt>in</dt>
+          <dd>{short(stats.tuples_in)}</dd>
+        </div>
+        <div>
+          <dt>out</dt>
+          <dd>{short(stats.tuples_out)}</dd>
+        </div>
+        <div>
+          <dt>late</dt>
+          <dd>{short(stats.late)}</dd>
+        </div>
+      </dl>
+      {stats.fused_into && (
+        <p className="help">
+          It runs in one go with <code>{stats.fused_into}</code>, which is booked for the time.
+        </p>
+      )}
+      {METRICS.map(([metric, title, show, colour]) => (
+        <Chart
+          key={metric}
+          {...seen}
+          title={title}
+          lines={linesOf(live.series, flat, metric, colour, pieces)}
+          show={show}
+          testId={`chart-${metric}`}
+        />
+      ))}
+      <Chart
+        {...seen}
+        title="Size, in instances"
+        lines={[
+          {
+            label: "size",
+            values: live.series.values[`box/${flat}/instances`] ?? [],
+            colour: "--stateless",
+          },
+        ]}
+        show={short}
+      />
+    </>
+  );
+}

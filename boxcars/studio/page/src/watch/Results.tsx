@@ -1,0 +1,45 @@
+/** The results of an output as a live table. */
+
+import type { Run } from "../api/types";
+import type { Live } from "../state/live";
+import { networkOf, useRuns } from "../state/runs";
+import { plural } from "../ui/format";
+import { Table } from "../ui/Table";
+
+export function Results({ run, live }: { run: Run; live: Live }) {
+  const outputs = Object.keys(networkOf(run).outputs ?? {});
+  const wanted = useRuns((state) => state.output);
+  const shown = wanted !== null && outputs.includes(wanted) ? wanted : outputs[0];
+  const rows = shown === undefined ? undefined : live.outputs[shown];
+  const tapped = shown !== undefined && run.taps.includes(shown);
+  return (
+    <div className="results">
+      <div className="bar">
+        {outputs.map((name) => (
+          <button
+            key={name}
+            type="button"
+            className={name === shown ? "chip on" : "chip"}
+            onClick={() => useRuns.setState({ output: name })}
+            data-testid={`result-${name}`}
+          >
+            {name}
+          </button>
+        ))}
+        <span className="soft" data-testid="result-total" data-total={rows?.total ?? 0}>
+          {rows ? `${plural(rows.total, "tuple")}, the newest on top` : ""}
+        </span>
+      </div>
+      <Table
+        rows={(rows?.rows ?? []).toReversed()}
+        label={`Results of ${shown ?? ""}`}
+        testId="results-table"
+        empty={
+          tapped || !shown
+            ? "Nothing has come out yet."
+            : "This output goes elsewhere; it is not shown here."
+        }
+      />
+    </div>
+  );
+}

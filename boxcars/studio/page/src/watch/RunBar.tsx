@@ -1,0 +1,119 @@
+/** How a run stands, in numbers and a sentence; stop it, change it, look at Spark's own pages. */
+
+import { useState } from "react";
+
+import { api } from "../api/client";
+import type { Run } from "../api/types";
+import { useDoc } from "../state/doc";
+import type { Live } from "../state/live";
+import { isOver, leaveScope, noteRun, stopRun, useRuns } from "../state/runs";
+import { say } from "../state/studio";
+import { Button } from "../ui/controls";
+import { bytes, rate, seconds, short } from "../ui/format";
+import { Icon } from "../ui/Icon";
+
+export function RunBar({ run, live }: { run: Run; live: Live }) {
+  const { series, stats, heard } = live;
+  const last = (name: string) => series.values[name]?.at(-1);
+  const over = isOver(run);
+  const scope = useRuns((state) => state.scope);
+  return (
+    <div className="run-bar">
+      <div className="bar">
+        <span className={`state ${run.state}`} data-testid="run-state" data-state={run.state}>
+          {run.state}
+        </span>
+        <nav className="crumbs" aria-label="Where you are">
+          <button type="button" onClick={() => leaveScope(0)}>
+            {run.name}
+          </button>
+          {scope.map((step, i) => (
+            <button key={i} type="button" onClick={() => leaveScope(i + 1)}>
+              {step.use}
+            </button>
+          ))}
+        </nav>
+        <dl className="numbers">
+          <Number_ word="in" value={rate(last("run/in_rate"))} testId="in-rate" />
+          <Number_ word="out" value={rate(last("run/out_rate"))} testId="out-rate" />
+          <Number_ word="latency" value={seconds(last("run/p95"))} />
+          <Number_ word="CPU" value={stats ? `${short(stats.cpu)} cores` : "–"} />
+          <Number_ word="memory" value={bytes(stats?.memory)} />
+          <Number_ word="epoch" value={String(run.epoch)} />
+        </dl>
+        <span className="grow" />
+        {run.spark_ui && (
+          <a
+            className="button ghost"
+            href={run.spark_ui}
+            target="_blank"
+            rel="noreferrer"
+            data-testid="spark-ui"
+          >
+            <Icon name="link" /> <span>Spark</span>
+          </a>
+        )}
+        {!over && <Modify run={run} />}
+        {!over && (
+          <Button
+            label="Stop"
+            icon="stop"
+            kind="danger"
+            onClick={() => void stopRun(run.id)}
+            testId="stop"
+          />
+        )}
+      </div>
+      <p
+        className={run.state === "failed" ? "trouble banner" : "sentence"}
+        data-testid="run-sentence"
+      >
+        {run.sentence}
+        {!over &&
+          !heard &&
+          stats &&
+          " The page does not hear the run at the moment; it tries again."}
+      </p>
+    </div>
+  );
+}
+
+function Number_({ word, value, testId }: { word: string; value: string; testId?: string }) {
+  return (
+    <div>
+      <dt>{word}</dt>
+      <dd data-testid={testId}>{value}</dd>
+    </div>
+  );
+}
+
+/** Go on with the network as it is drawn now, if it differs. */
+function Modify({ run }: { run: Run }) {
+  const network = useDoc((state) => state.doc.network);
+  const [busy, setBusy] = useState(false);
+  const same = JSON.stringify(network) === JSON.stringify(run.network);
+  if (same || network.name !== run.name) return null;
+  const go = async (fresh: boolean) => {
+    setBusy(true);
+    try {
+      const plain = network as unknown as Record<string, unknown>;
+      noteRun(await api.modify(run.id, { network: plain, fresh }));
+      say("The run goes on with the network as it is drawn.", "good");
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      say(text, "bad", fresh ? undefined : { label: "Begin anew", run: () => void go(true) });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button
+      label={busy ? "Changing ..." : "Apply the drawing"}
+      icon="refresh"
+      title="Stop behind an epoch, and go on with the network as it is drawn now"
+      disabled={busy}
+      onClick={() => void go(false)}
+      testId="modify"
+    />
+  );
+}

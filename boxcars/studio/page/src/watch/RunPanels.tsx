@@ -1,0 +1,173 @@
+/** Below the drawing of a run: results, numbers of all boxes, an arc, the log. */
+
+import { useEffect, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+
+import { api } from "../api/client";
+import type { Row, Run } from "../api/types";
+import type { Live } from "../state/live";
+import { useRuns, type WatchTab } from "../state/runs";
+import { boxesOf } from "../state/series";
+import { short } from "../ui/format";
+import { Segmented } from "../ui/controls";
+import { Table } from "../ui/Table";
+import { Overview } from "./Overview";
+
+const TABS: [WatchTab, string][] = [
+  ["results", "Overview"],
+  ["boxes", "Boxes"],
+  ["arc", "Arc"],
+  ["log", "Log"],
+];
+
+const SPANS = [
+  { value: "60", label: "1 min" },
+  { value: "300", label: "5 min" },
+  { value: "0", label: "all" },
+];
+
+export function RunPanels({ run, live }: { run: Run; live: Live }) {
+  const [tab, span] = useRuns(useShallow((s) => [s.tab, s.span]));
+  return (
+    <section className="dock open run-dock" aria-label="Panels of the run">
+      <div className="dock-tabs" role="tablist" aria-label="Panels">
+        {TABS.map(([name, words]) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={tab === name}
+            className={tab === name ? "on" : ""}
+            onClick={() => useRuns.setState({ tab: name })}
+            data-testid={`watch-${name}`}
+          >
+            {words}
+          </button>
+        ))}
+        <span className="grow" />
+        <Segmented
+          label="Span of the charts"
+          value={String(span)}
+          options={SPANS}
+          onChange={(next) => useRuns.setState({ span: Number(next) })}
+          testId="span"
+        />
+      </div>
+      <div className="dock-body">
+        {tab === "results" && <Overview run={run} live={live} />}
+        {tab === "boxes" && <Boxes live={live} />}
+        {tab === "arc" && <LastTuples run={run} />}
+        {tab === "log" && <Log run={run} />}
+      </div>
+    </section>
+  );
+}
+
+const digits = (number: number | null): number | null =>
+  number === null ? null : Number(number.toPrecision(4));
+
+function Boxes({ live }: { live: Live }) {
+  const rows: Row[] = Object.entries(boxesOf(live.stats)).map(([name, box]) => ({
+    box: name,
+    type: box.type,
+    instances: box.pieces.length,
+    "in/s": digits(box.in_rate),
+    "out/s": digits(box.out_rate),
+    "µs a tuple": digits(box.cost),
+    CPU: digits(box.cpu),
+    share: digits(box.share),
+    queue: box.queue,
+    state: box.state_rows,
+    late: box.late,
+    in: box.tuples_in,
+    out: box.tuples_out,
+    with: box.fused_into,
+  }));
+  return <Table rows={rows} label="All boxes" testId="boxes-table" empty="Nothing is known yet." />;
+}
+
+/** The last tuples of an arc, fetched again and again while it is looked at. */
+function LastTuples({ run }: { run: Run }) {
+  const arc = useRuns((state) => state.arc);
+  if (!arc) return <p className="help padded">Click an arrow to see its last tuples.</p>;
+  return <ArcTuples key={`${run.id} ${arc.flat}`} id={run.id} flat={arc.flat} text={arc.text} />;
+}
+
+function ArcTuples({ id, flat, text }: { id: string; flat: string; text: string }) {
+  const [rows, setRows] = useState<Row[] | null>(null);
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    let timer = 0;
+    let mine = true;
+    const look = () => {
+      const again = () => {
+        if (mine) timer = window.setTimeout(look, 1000);
+      };
+      api.arc(id, flat).then(
+        (found) => {
+          if (mine) setRows(found);
+          if (mine) setTrouble("");
+          again();
+        },
+        (error: unknown) => {
+          if (mine) setTrouble(error instanceof Error ? error.message : "");
+          again();
+        },
+      );
+    };
+    look();
+    return () => {
+      mine = false;
+      window.clearTimeout(timer);
+    };
+  }, [id, flat]);
+  return (
+    <div className="results">
+      <div className="bar">
+        <strong>{text}</strong>
+        <span className="soft">
+          {trouble || (rows ? `the last ${short(rows.length)} tuples` : "looking ...")}
+        </span>
+      </div>
+      <Table
+        rows={(rows ?? []).toReversed()}
+        label={`Tuples of ${text}`}
+        testId="arc-table"
+        empty={rows ? "No tuple has come here lately." : "..."}
+      />
+    </div>
+  );
+}
+
+function Log({ run }: { run: Run }) {
+  const [lines, setLines] = useState<string[]>([]);
+  const [id, state] = useRuns(
+    useShallow((s) => [run.id, s.runs.find((r) => r.id === run.id)?.state]),
+  );
+  useEffect(() => {
+    let mine = true;
+    const look = () =>
+      api.log(id).then(
+        (found) => {
+          if (mine) setLines(found);
+        },
+        () => undefined,
+      );
+    void look();
+    const timer = window.setInterval(() => void look(), 2000);
+    return () => {
+      mine = false;
+      window.clearInterval(timer);
+    };
+  }, [id, state]);
+  return (
+    <div className="log">
+      <p className="help">
+        <code>{run.command}</code>
+      </p>
+      <pre tabIndex={0} data-testid="log">
+        {lines.join("\n")}
+      </pre>
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+"""What comes out of runs: the last tuples of an output, and the last counts of a run.
+
+A run keeps both in its checkpoint, so they are there also when it has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from boxcars.engine.checkpoint import Checkpoint
+from boxcars.engine.counts import Totals
+from boxcars.engine.layout import make_layout
+from boxcars.engine.run_stats import History
+from boxcars.io.joined import read_part
+from boxcars.model.problem import BoxcarsError
+from boxcars.studio.rows import plain_rows
+from boxcars.studio.run_wire import OutputRows
+from boxcars.studio.wire import Row
+
+SHOWN = 200
+"""Tuples of an output that are shown."""
+
+
+class Tail:
+    """The end of an output whose parts are in a checkpoint."""
+
+    def __init__(self, checkpoint: Path, output: str) -> None:
+        home = sha256(output.encode()).hexdigest()[:16]
+        self._folder = checkpoint / "outputs" / home / "parts"
+        self._lock = threading.Lock()
+        self._rows: deque[tuple[int, Row]] = deque(maxlen=SHOWN)
+        self._epoch = self._total = 0
+
+    def rows(self, epoch: int, after: int = 0) -> OutputRows:
+        """The last tuples up to an epoch that is committed, of epochs behind another."""
+        with self._lock:
+            self._read(epoch)
+            shown = [row for of, row in self._rows if of > after]
+            return OutputRows(epoch=self._epoch, rows=shown, total=self._total)
+
+    def _read(self, epoch: int) -> None:
+        """Read the parts that are new."""
+        found = [(int(path.stem.removeprefix("part-")), path) for path in self._new()]
+        for number, path in sorted(found):
+            if self._epoch < number <= epoch:
+                try:
+                    frame = pl.from_arrow(read_part(path))
+                except BoxcarsError:
+                    continue  # the run has removed it, for it keeps only so much
+                assert isinstance(frame, pl.DataFrame)
+                self._total += frame.height
+                self._rows.extend((number, row) for row in plain_rows(frame.tail(SHOWN)))
+                self._epoch = number
+
+    def _new(self) -> list[Path]:
+        last = f"part-{self._epoch:08d}.parquet"
+        return [path for path in self._folder.glob("part-*.parquet") if path.name > last]
+
+
+@dataclass(frozen=True)
+class Remains:
+    """What a run had done when it ended."""
+
+    epoch: int
+    read: dict[str, int]
+    stats: dict[str, Any]
+    finished: bool
+
+
+def remains_of(checkpoint: Path, seconds: float) -> Remains | None:
+    """The last counts of a run, with its rates over so many seconds; None if there are none."""
+    if not checkpoint.exists():
+        return None
+    try:
+        ledger = Checkpoint(checkpoint)
+        manifest = ledger.last()
+        if manifest is None:
+            return None
+        history = History(Totals(), 0.0)
+        history.note(0.0, max(seconds, 0.001), manifest.stats, {}, {})
+        layout = make_layout(ledger.network_of(manifest), manifest.shape)
+        read = {name: place.position for name, place in manifest.places.items()}
+        stats = history.stats(layout).to_plain()
+        return Remains(manifest.epoch, read, stats, manifest.final)
+    except BoxcarsError:
+        return None
+
+
+def brought_up(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
+    """The last counts, with the rates and latencies that were measured while the run went on."""
+    if last is None:
+        return final
+    return {
+        part: {name: _kept(last[part].get(name), told) for name, told in final[part].items()}
+        for part in ("boxes", "outputs")
+    }
+
+
+def _kept(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
+    names = ("in_rate", "out_rate", "rate", "cpu", "share", "latency", "buckets")
+    return {**final, **{name: last[name] for name in names if last and name in last}}

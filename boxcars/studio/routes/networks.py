@@ -1,0 +1,139 @@
+"""Routes for networks: files, templates, the palette, checks, and edits of whole networks."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from boxcars.studio import wire
+from boxcars.studio.about import about_studio
+from boxcars.studio.cases import load_cases, run_cases, save_cases
+from boxcars.studio.checking import check_plain, readable
+from boxcars.studio.completing import complete
+from boxcars.studio.differences import compare
+from boxcars.studio.documents import open_file, open_template, read_text, save_file, write_text
+from boxcars.studio.entities import describe_entity, list_entities
+from boxcars.studio.grouping import group, ungroup
+from boxcars.studio.palette import palette, templates
+from boxcars.studio.run_wire import AskCases, CaseResult, Cases
+from boxcars.studio.samples import sample
+from boxcars.studio.studio import Studio
+
+
+def add_networks(app: FastAPI, studio: Studio) -> None:
+    """The studio itself, and the files in its folder."""
+    workspace, code = studio.workspace, studio.allow_code
+
+    @app.get("/api/about", tags=["studio"])
+    def about() -> wire.About:
+        """What this studio is, and what it may do."""
+        return about_studio(studio)
+
+    @app.get("/api/palette", tags=["studio"])
+    def get_palette() -> wire.Palette:
+        """All boxes, functions, types, windows and connectors."""
+        return palette()
+
+    @app.get("/api/templates", tags=["networks"])
+    def list_templates() -> list[wire.TemplateInfo]:
+        """The applications that ship with Boxcars."""
+        return templates()
+
+    @app.get("/api/templates/{name}", tags=["networks"])
+    def get_template(name: str) -> wire.Document:
+        """The network of an application."""
+        return open_template(name)
+
+    @app.get("/api/networks", tags=["networks"])
+    def list_networks() -> list[wire.NetworkFile]:
+        """The network files in the folder."""
+        return workspace.networks()
+
+    @app.get("/api/networks/{file}", tags=["networks"])
+    def get_network(file: str) -> wire.Document:
+        """A network file, as far as it can be read, and what is wrong with it."""
+        return open_file(workspace, file, code)
+
+    @app.put("/api/networks/{file}", tags=["networks"])
+    def put_network(file: str, body: wire.SaveNetwork) -> wire.Document:
+        """Save a network; the ending of the name says in which language."""
+        return save_file(workspace, file, body, code)
+
+    @app.delete("/api/networks/{file}", status_code=204, tags=["networks"])
+    def delete_network(file: str) -> None:
+        """Remove a network file, and the positions and tests beside it."""
+        workspace.delete(file)
+
+
+def add_parts(app: FastAPI, studio: Studio) -> None:
+    """What network files are made of, and their tests."""
+    workspace, code = studio.workspace, studio.allow_code
+
+    @app.get("/api/networks/{file}/entities", tags=["networks"])
+    def get_entities(file: str) -> list[wire.EntityInfo]:
+        """What a network is made of (Aurora's listEntities)."""
+        return list_entities(workspace, file, code)
+
+    @app.get("/api/networks/{file}/entities/{name:path}", tags=["networks"])
+    def get_entity(file: str, name: str) -> wire.EntityInfo:
+        """What an entity is, in words (Aurora's describe)."""
+        return describe_entity(workspace, file, name, code)
+
+    @app.get("/api/networks/{file}/tests", tags=["tests"])
+    def get_tests(file: str) -> Cases:
+        """The tests of a network, from the file beside it."""
+        return load_cases(workspace.tests_path(file))
+
+    @app.put("/api/networks/{file}/tests", tags=["tests"])
+    def put_tests(file: str, body: Cases) -> Cases:
+        """Save the tests of a network beside it."""
+        return save_cases(workspace.tests_path(file), body)
+
+    @app.post("/api/tests/run", tags=["tests"])
+    def run_tests(body: AskCases) -> list[CaseResult]:
+        """Run tests of a network in this process."""
+        return run_cases(readable(body.network, code), body.tests)
+
+
+def add_editing(app: FastAPI, studio: Studio) -> None:
+    """What is asked about a network that is being drawn."""
+    code = studio.allow_code
+
+    @app.post("/api/read", tags=["networks"])
+    def read(body: wire.ReadText) -> wire.Document:
+        """Read the text of a network file."""
+        return read_text(body, code)
+
+    @app.post("/api/write", tags=["networks"])
+    def write(body: wire.WriteNetwork) -> wire.Text:
+        """Write a network in any language, or as a picture."""
+        return write_text(body, code)
+
+    @app.post("/api/check", tags=["editing"])
+    def check(body: wire.AskCheck) -> wire.CheckAnswer:
+        """Check a network, also a half-drawn one (Aurora's typecheck)."""
+        return check_plain(body.network, code)
+
+    @app.post("/api/complete", tags=["editing"])
+    def complete_text(body: wire.AskComplete) -> wire.Completion:
+        """How the text of a parameter may go on."""
+        return complete(body, code)
+
+    @app.post("/api/diff", tags=["editing"])
+    def diff(body: wire.AskDiff) -> wire.Diff:
+        """What changed from one version of a network to another."""
+        return compare(body.old, body.new)
+
+    @app.post("/api/group", tags=["editing"])
+    def group_boxes(body: wire.AskGroup) -> wire.Regrouped:
+        """Make a superbox of some boxes."""
+        return group(body, code)
+
+    @app.post("/api/ungroup", tags=["editing"])
+    def ungroup_box(body: wire.AskUngroup) -> wire.Regrouped:
+        """Put the boxes of a superbox in its place."""
+        return ungroup(body)
+
+    @app.post("/api/sample", tags=["previews"])
+    def make_sample(body: wire.AskSample) -> wire.Sample:
+        """Make up tuples that fit an input."""
+        return sample(body)

@@ -1,0 +1,41 @@
+"""The studio: a folder of networks, what is under way in it, and what it may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from boxcars.service.security import Access
+from boxcars.studio.injectors import Injectors
+from boxcars.studio.previews import Previews
+from boxcars.studio.runs import Runs
+from boxcars.studio.workspace import Workspace
+
+
+@dataclass
+class Studio:
+    """All that the routes need. Nothing is started or written until somebody asks for it."""
+
+    workspace: Workspace
+    access: Access
+    allow_code: bool = False
+    file: str | None = None
+    previews: Previews = field(init=False)
+    runs: Runs = field(init=False)
+    injectors: Injectors = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.previews = Previews()
+        self.runs = Runs(self.workspace)
+        self.injectors = Injectors(self.runs, self.workspace)
+
+    @classmethod
+    def at(cls, folder: Path, access: Access | None = None, allow_code: bool = False) -> Studio:
+        """A studio for a folder."""
+        return cls(Workspace(folder, allow_code), access or Access(), allow_code)
+
+    def close(self) -> None:
+        """Stop all that is under way."""
+        self.injectors.close()
+        self.runs.close()
+        self.previews.close()

@@ -1,0 +1,125 @@
+"""The folder of the studio: network files, what lies beside them, and the runs.
+
+Nothing outside of the folder is read or written by a name that a caller gives.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from boxcars.io.files import writing
+from boxcars.lang.layout import layout_path
+from boxcars.model.problem import Wrong, nearest
+from boxcars.studio.missing import Missing
+from boxcars.studio.wire import NetworkFile
+
+SUFFIXES = (".yaml", ".yml", ".json", ".xml")
+_CODE = ".py"
+NO_CODE = "a network in Python is a program: start the studio with --allow-code if you trust it."
+_OWN = ".boxcars"
+"""The folder in the folder for what the studio keeps itself."""
+_FILE = re.compile(r"[^\W.][\w. -]*")
+_SECTION = re.compile(r'^\s*[{"]*(inputs|boxes|outputs|superboxes|tables)"?\s*:', re.M)
+_XML = re.compile(r"<(borealis|directive|directives)\b", re.I)
+_NAME = re.compile(r'^\s*[{"]*name"?\s*:\s*(?:"([^"]*)"|([^\s,#]+))', re.M)
+
+
+class Workspace:
+    """A folder with networks; ``code`` says whether programs are networks here, too."""
+
+    def __init__(self, folder: Path, code: bool = False) -> None:
+        self.folder, self._code = folder, code
+
+    @property
+    def runs(self) -> Path:
+        """The folder with a folder for each run."""
+        return self.folder / _OWN / "runs"
+
+    def networks(self) -> list[NetworkFile]:
+        """The network files, by name."""
+        found = []
+        for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else []:
+            if path.is_file() and _FILE.fullmatch(path.name) and self._may_be(path):
+                text = _head(path)
+                if _is_network(path, text):
+                    found.append(self._told(path, text))
+        return found
+
+    def _may_be(self, path: Path) -> bool:
+        known = (*SUFFIXES, _CODE) if self._code else SUFFIXES
+        return path.suffix in known and not path.stem.endswith((".layout", ".tests"))
+
+    def _told(self, path: Path, text: str) -> NetworkFile:
+        match = _NAME.search(text) if path.suffix != _CODE else None
+        name = (match[1] or match[2]) if match else path.stem
+        tests = self.tests_path(path.name).exists()
+        return NetworkFile(file=path.name, name=name, modified=path.stat().st_mtime, tests=tests)
+
+    def path(self, file: str) -> Path:
+        """The path of a network file by its name; it need not be there."""
+        if file.endswith(_CODE) and not self._code:
+            raise Wrong(f"{file}: {NO_CODE}")
+        known = (*SUFFIXES, _CODE)
+        if not _FILE.fullmatch(file):
+            raise Wrong(f"'{file}' is no name for a file: use letters, digits, '-', '_' and '.'.")
+        if Path(file).suffix not in known:
+            raise Wrong(f"{file}: expected a network file that ends in {', '.join(SUFFIXES)}.")
+        if Path(file).stem.endswith((".layout", ".tests")):
+            raise Wrong(f"{file}: this name is for what lies beside a network; choose another.")
+        return self.inside(file)
+
+    def existing(self, file: str) -> Path:
+        """The path of a network file that is there."""
+        path = self.path(file)
+        if not path.is_file():
+            names = [network.file for network in self.networks()]
+            raise Missing(f"{file}: there is no such file.{nearest(file, names)}")
+        return path
+
+    def inside(self, name: str) -> Path:
+        """A path in the folder; one that leads out of it is refused."""
+        path = self.folder / name
+        if "\0" in name or not path.resolve().is_relative_to(self.folder.resolve()):
+            raise Wrong(
+                f"{name!r} is outside of the folder of the studio: put the file there, or start "
+                "the studio in a folder that has it."
+            )
+        return path
+
+    def tests_path(self, file: str) -> Path:
+        """The file with the tests of a network: ``calls.tests.yaml`` for ``calls.yaml``."""
+        return tests_path(self.path(file))
+
+    def delete(self, file: str) -> None:
+        """Remove a network file, and what lies beside it."""
+        path = self.existing(file)
+        with writing(path):
+            for each in (path, layout_path(path), tests_path(path)):
+                each.unlink(missing_ok=True)
+
+
+def tests_path(network: Path) -> Path:
+    """The file with the tests of a network.
+
+    >>> tests_path(Path("nets/calls.xml")).name
+    'calls.tests.yaml'
+    """
+    return network.with_suffix(".tests.yaml")
+
+
+def _head(path: Path) -> str:
+    """The beginning of a file, enough to see what it is."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(20_000)
+    except OSError:
+        return ""
+
+
+def _is_network(path: Path, text: str) -> bool:
+    if path.suffix == ".xml":
+        return _XML.search(text) is not None
+    if path.suffix == _CODE:
+        return "Network(" in text
+    return _SECTION.search(text) is not None

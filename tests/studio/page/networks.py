@@ -1,0 +1,63 @@
+"""Networks that the tests of the page draw and open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import boxcars as bx
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "high-mobility.yaml"
+
+
+def high_mobility(where: str) -> bx.Network:
+    """The example, with another predicate."""
+    plain = yaml.safe_load(EXAMPLE.read_text())
+    plain["boxes"]["fast"]["where"] = [where]
+    return bx.loads(yaml.safe_dump(plain, sort_keys=False), "yaml")
+
+
+def chain(boxes: int) -> dict[str, Any]:
+    """A wide network: rows of ten boxes, one behind the other."""
+    fields = {"time": "int", "price": "float"}
+    made: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
+    for number in range(boxes):
+        row, column = divmod(number, 10)
+        before = "calls" if column == 0 else f"box{row}_{column - 1}"
+        made[f"box{row}_{column}"] = {
+            "type": "filter",
+            "in": before,
+            "where": [f"price > {number}"],
+        }
+        if column == 9:
+            outputs[f"out{row}"] = {"from": f"box{row}_{column}"}
+    inputs = {"calls": {"ts": "time", "fields": fields}}
+    return {"name": "large", "inputs": inputs, "boxes": made, "outputs": outputs}
+
+
+def fake_run() -> dict[str, Any]:
+    """A run as the API tells of it, without one."""
+    plain = json.loads(bx.dumps(high_mobility("speed > 110"), "json"))
+    nothing: dict[str, Any] = {"read": {}, "out": {}, "feeds": ["calls"], "taps": ["frauds"]}
+    known = {"id": "busy", "name": "busy", "network": plain, "state": "running", "sentence": ""}
+    times = {"started": 1.0, "ended": None, "epoch": 1, "seconds": 1.0}
+    return known | times | nothing | {"address": None, "spark_ui": None, "command": ""}
+
+
+def fake_stats(number: int) -> dict[str, Any]:
+    """The statistics of that run, each a second later than those before."""
+    counts = ("tuples_in", "tuples_out", "late", "dead", "queue", "state_rows", "state_bytes")
+    piece = dict.fromkeys(counts, number) | {"cost": 1.0, "selectivity": 1.0, "share": 0.1}
+    rates = {"in_rate": float(number), "out_rate": float(number), "cpu": 0.5, "seconds": 1.0}
+    kinds = {"calls": "input", "callers": "map", "callees": "map", "both": "union"}
+    kinds |= {"pairs": "aggregate", "speed": "map", "fast": "filter"}
+    boxes = {
+        name: piece | rates | {"type": kind, "fused_into": "", "pieces": [piece | rates] * 4}
+        for name, kind in kinds.items()
+    }
+    outputs = {"frauds": {"tuples": number, "rate": 1.0, "latency": None, "utility": None}}
+    return {"time": float(number), "boxes": boxes, "outputs": outputs, "cpu": 1.0, "memory": 1}
