@@ -76,5 +76,6 @@ def job(task: Task) -> Run:
 if __name__ == "__main__":
     os.environ["PYTHONWARNINGS"] = "ignore::FutureWarning"  # of PySpark in workers, about pandas 3
     warnings.simplefilter("ignore", FutureWarning)
+    os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 8g pyspark-shell"  # for its state
     os.environ["PYTHONPATH"] = str(Path(mobility.__file__).parent)  # for the workers
     contest(job)

@@ -145,10 +145,21 @@ def test_a_run_is_changed_and_stopped(served: Served, live: str) -> None:
 def test_a_run_over_a_file_finishes(served: Served) -> None:
     (served.folder / "calls.csv").write_text(CSV)
     served.call("PUT", "/api/networks/cheap.yaml", {"network": CHEAP})
-    body = {"file": "cheap.yaml", "sources": {"calls": "calls.csv"}, "master": "local[1]"}
+    body = {
+        "file": "cheap.yaml",
+        "sources": {"calls": "calls.csv"},
+        "master": "local[1]",
+        "strategy": "operator-cloud",
+        "groups": {"together": ["few", "hourly"]},
+        "instances": {"few": 3},
+    }
     run = served.post("/api/runs", body)
+    for option in ("--strategy=operator-cloud", "--groups", "--instances-of=few=3"):
+        assert option in run["command"]
     ended = state(served, run["id"], "finished")
     assert ended["out"] == {"cheap": 3}
+    stats = served.get(f"/api/runs/{run['id']}/stats")["boxes"]
+    assert [len(stats[name]["pieces"]) for name in ("few", "hourly")] == [3, 3]
     found = served.get(f"/api/runs/{run['id']}/outputs/cheap")
     assert (found["total"], len(found["rows"])) == (3, 3)
     assert served.get(f"/api/runs/{run['id']}/stats")["boxes"]["few"]["tuples_in"] == 200
@@ -171,6 +182,7 @@ def test_what_can_not_run_is_said(served: Served) -> None:
         ({"sources": {"calls": "/etc/passwd"}}, "outside of the folder"),
         ({"network": None}, "give a network, or the name of a file with one."),
         ({"network": {}}, "a network needs at least one output"),
+        ({"groups": {"g": ["fwe"]}}, "there is no box 'fwe'. Did you mean 'few'?"),
     ):
         _, sentence = served.refused("POST", "/api/runs", {**body, **more})
         assert words in sentence

@@ -11,7 +11,7 @@ import { Button } from "../ui/controls";
 export const FIT = { padding: 0.06, maxZoom: 1, duration: 200 };
 
 /** From afar only names are to be read, and they are larger. */
-const isFar = (state: ReactFlowState): boolean => state.transform[2] < 0.66;
+const isFar = (state: ReactFlowState): boolean => state.transform[2] < 0.8;
 
 export function Zoom() {
   const far = useStore(isFar);
