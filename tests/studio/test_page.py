@@ -263,16 +263,8 @@ def test_bad_files_and_a_lost_connection(person: Person) -> None:
     person.complaints.clear()
 
 
-def test_it_is_there_in_two_seconds(person: Person) -> None:
-    person.open()
-    expect(person.see("template-high-mobility")).to_be_visible()
-    began = perf_counter()
-    person.page.reload()
-    expect(person.see("template-high-mobility")).to_be_visible()
-    assert perf_counter() - began < 2
-
-
-def test_300_boxes_stay_fluid(person: Person, served: Served) -> None:
+def test_of_300_boxes_only_those_in_sight_are_drawn(person: Person, served: Served) -> None:
+    """How fluid that is, ``boxcars bench studio`` measures."""
     network = chain(300)
     code, _ = served.call("PUT", "/api/networks/large.yaml", {"network": network, "positions": {}})
     assert code == 200
@@ -281,21 +273,15 @@ def test_300_boxes_stay_fluid(person: Person, served: Served) -> None:
     expect(person.see("check-state")).to_have_text("all right")
     person.click("fit")
     person.page.wait_for_timeout(500)
-    person.page.evaluate(FRAMES)
     pane = person.page.locator(".react-flow__pane").bounding_box()
     assert pane is not None
-    mouse, x, y = person.page.mouse, pane["x"] + 20, pane["y"] + pane["height"] - 120
-    mouse.move(x, y)
-    mouse.down()
-    for number in range(30):
-        mouse.move(x + 8 * number, y - 4 * number)
-    mouse.up()
-    for _ in range(6):
-        mouse.wheel(0, -120)
-        person.page.wait_for_timeout(60)
-    frames = sorted(person.page.evaluate("() => window.frames_")[1:])
-    assert frames[len(frames) // 2] < 60, "half of all frames take longer than 60 ms"
-    assert frames[-1] < 700
+    mouse = person.page.mouse
+    mouse.move(pane["x"] + pane["width"] / 2, pane["y"] + pane["height"] / 2)
+    for _ in range(20):
+        mouse.wheel(0, -240)
+        person.page.wait_for_timeout(30)
+    expect(person.page.locator(".react-flow__node")).not_to_have_count(302)
+    assert person.page.locator(".react-flow__node").count() < 100
 
 
 def test_thousands_of_updates_a_second(person: Person) -> None:
@@ -315,25 +301,8 @@ def test_thousands_of_updates_a_second(person: Person) -> None:
     page.route("**/api/runs/busy/injectors", lambda route: route.fulfill(json=[]))
     page.route_web_socket("**/api/runs/busy/watch*", flood)
     person.open_template("high-mobility")
-    page.evaluate(FRAMES)
     person.click("mode-watch")
     expect(person.see("chart-in")).to_have_attribute("data-last", "2000")
-    began = perf_counter()
     person.click("watch-boxes")
     expect(person.see("boxes-table")).to_contain_text("pairs")
-    assert perf_counter() - began < 1
-    frames = sorted(page.evaluate("() => window.frames_")[1:])
     assert told == 2_000
-    assert frames[len(frames) // 2] < 60
-
-
-FRAMES = """() => {
-  window.frames_ = [];
-  let last = performance.now();
-  const look = (now) => {
-    window.frames_.push(now - last);
-    last = now;
-    requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
-}"""

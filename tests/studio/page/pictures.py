@@ -103,10 +103,11 @@ class _Shoot:
         print(path)
 
 
-def main(folder: Path) -> None:
-    """Write all pictures to a folder."""
+def main(folder: Path, *names: str) -> None:
+    """Write the pictures of some scenes to a folder, or all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     scenes = {compose: False, preview: False, plan: False, start: False, watch: True}
+    scenes = {s: dark for s, dark in scenes.items() if not names or s.__name__ in names}
     with tempfile.TemporaryDirectory() as home:
         served = Served(Path(home))
         try:
@@ -118,4 +119,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

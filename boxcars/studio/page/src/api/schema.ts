@@ -1002,7 +1002,9 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Instances */
-            instances?: number | null;
+            instances?: number | {
+                [key: string]: number;
+            } | null;
             /** Buckets */
             buckets?: number | null;
             /** Epoch Rows */
@@ -1101,13 +1103,25 @@ export interface components {
                     [key: string]: unknown;
                 }[];
             };
+            /**
+             * Strategy
+             * @default operator-set-cloud
+             * @enum {string}
+             */
+            strategy?: "operator-set-cloud" | "operator-cloud" | "query-cloud";
             /** Instances */
-            instances?: number | null;
+            instances?: number | {
+                [key: string]: number;
+            } | null;
             /**
              * Buckets
              * @default 64
              */
             buckets?: number;
+            /** Groups */
+            groups?: {
+                [key: string]: string[];
+            };
             /**
              * Epoch Rows
              * @default 100000

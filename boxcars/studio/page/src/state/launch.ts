@@ -96,18 +96,13 @@ export function madeUp(network: Network): InjectorSource {
 export async function startRun(): Promise<void> {
   const { network } = useDoc.getState().doc;
   const l = get();
-  const { sources, sinks, groups } = askCompile();
-  const many = Object.keys(l.perSubquery).length > 0;
+  const { sources = {}, sinks = {} } = askCompile();
   const ask: AskRun = {
-    network: asPlain(network),
+    ...askPlan(),
     name: network.name,
-    sources: sources ?? {},
-    sinks: sinks ?? {},
+    sources,
+    sinks,
     tables: named(l.tables, Object.keys(network.tables ?? {})),
-    strategy: l.strategy,
-    groups: groups ?? {},
-    ...((many || l.instances !== null) && { instances: many ? l.perSubquery : l.instances }),
-    buckets: l.buckets,
     epoch_rows: l.epochRows,
     master: l.master,
   };
@@ -119,7 +114,7 @@ export async function startRun(): Promise<void> {
     setMode("watch");
     await loadRuns();
     set({ starting: false });
-    if (l.feed !== null && Object.keys(ask.sources ?? {}).length < inputsOf(network).length)
+    if (l.feed !== null && Object.keys(sources).length < inputsOf(network).length)
       await feed(run.id, network, l.feed);
   } catch (error) {
     complain(error);

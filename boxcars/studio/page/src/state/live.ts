@@ -5,7 +5,7 @@ import { create } from "zustand";
 import { api, lose, watchAddress } from "../api/client";
 import type { OutputRows, Run, Stats, Watched } from "../api/types";
 import { isOver, noteRun, useRuns } from "./runs";
-import { appended, emptySeries, type Series } from "./series";
+import { appended, continued, emptySeries, type Series } from "./series";
 
 export interface Live {
   run: Run | null;
@@ -105,7 +105,8 @@ export function watch(id: string): () => void {
   ear.wanted = true;
   ears.set(id, ear);
   void api.history(id).then(
-    (history) => put(id, { series: { times: history.times, values: history.series } }),
+    ({ times, series }) =>
+      put(id, { series: continued({ times, values: series }, liveOf(id).series) }),
     () => undefined,
   );
   if (!ear.socket) listen(id, ear);

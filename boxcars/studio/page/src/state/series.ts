@@ -103,3 +103,19 @@ export function appended(series: Series, stats: Stats): Series {
   const kept = Object.entries(values).map(([name, list]) => [name, list.slice(-MOST / 2)]);
   return { times: times.slice(-MOST / 2), values: Object.fromEntries(kept) as typeof values };
 }
+
+/** A history, and behind it what was heard since: whichever of the two came first. */
+export function continued(history: Series, heard: Series): Series {
+  const end = history.times.at(-1) ?? -Infinity;
+  const first = heard.times.findIndex((time) => time > end);
+  if (first < 0) return history;
+  const fresh = heard.times.slice(first);
+  const names = new Set([...Object.keys(history.values), ...Object.keys(heard.values)]);
+  const values: Record<string, Values> = {};
+  for (const name of names)
+    values[name] = [
+      ...(history.values[name] ?? history.times.map(() => null)),
+      ...(heard.values[name]?.slice(first) ?? fresh.map(() => null)),
+    ];
+  return { times: [...history.times, ...fresh], values };
+}

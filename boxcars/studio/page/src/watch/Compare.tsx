@@ -1,4 +1,4 @@
-/** Runs side by side: the same charts for each, at the same scale of time. */
+/** Runs side by side: the same charts for each. */
 
 import { useShallow } from "zustand/react/shallow";
 
