@@ -179,7 +179,7 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     writers: dict[str, Callable[[Path], None]] = {
-        ".parquet": lambda part: frame.write_parquet(part, compression="snappy"),
+        ".parquet": lambda part: pq.write_table(table, part, use_dictionary=False),
         ".arrow": lambda part: feather.write_feather(table, part, compression="uncompressed"),
         ".csv": lambda part: _encode(frame, "csv", part),
         ".jsonl": lambda part: _encode(frame, "jsonl", part),
@@ -223,9 +223,6 @@ def writing(path: str | Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise BoxcarsError(f"{path}: can't be written: {error.strerror or error}.") from None
-    except pl.exceptions.PolarsError as error:
-        first = str(error).splitlines()[0]
-        raise BoxcarsError(f"{path}: can't be written: {first}.") from None
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import re
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -157,7 +158,6 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--strategy", "query"), "there is no strategy 'query'. Did you mean 'query-cloud'?"),
         (("--format", "png"), "there is no format 'png'."),
         (("--output", "/nowhere/plan.svg"), "/nowhere/plan.svg: can't be written"),
     ],
@@ -165,3 +165,12 @@ def test_the_command(tmp_path: Path) -> None:
 def test_mistakes(arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(BoxcarsError, match=re.escape(message)):
         call(*arguments)
+
+
+def test_an_unknown_strategy() -> None:
+    strategy: Any = "query"
+    with pytest.raises(BoxcarsError, match="no strategy 'query'. Did you mean 'query-cloud'"):
+        make_plan(bx.load(EXAMPLE).check(), strategy)
+    said = CliRunner().invoke(app, ["plan", str(EXAMPLE), "--strategy", "query"])
+    assert said.exit_code == 2
+    assert "'query-cloud'" in said.output

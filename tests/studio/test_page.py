@@ -1,6 +1,7 @@
 """The page of the studio, as a person uses it: in a real Chromium, against a real studio."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
@@ -216,6 +217,30 @@ def test_plan_and_files(person: Person, served: Served) -> None:
     assert list(served.folder.glob("high-mobility/*"))
 
 
+def test_regrouped_started_and_changed(person: Person, served: Served) -> None:
+    """A plan of one's own is what runs, and a running network follows the drawing."""
+    see = person.see
+    person.open_template("high-mobility")
+    person.click("mode-plan")
+    see("subquery-calls").click(position={"x": 8, "y": 8})
+    see("home-both").select_option("pairs")
+    see("subquery-pairs").click(position={"x": 8, "y": 8})
+    expect(see("home-both")).to_have_value("pairs")
+    person.click("plan-start")
+    expect(see("run-state")).to_have_text(re.compile("running|waiting"), timeout=90_000)
+    (run,) = (r for r in served.get("/api/runs") if r["state"] in ("running", "waiting"))
+    assert "--groups" in run["command"]
+    person.click("mode-compose", "node-too-fast")
+    person.write_code("expr-where-0", "kmh > 500")
+    expect(see("check-state")).to_have_text("all right")
+    person.click("mode-watch", "modify")
+    expect(see("notice-good")).to_contain_text("goes on", timeout=90_000)
+    found = served.get(f"/api/runs/{run['id']}")
+    assert found["network"]["boxes"]["too-fast"]["where"] == ["kmh > 500"]
+    person.click("stop")
+    expect(see("run-state")).to_have_text("stopped", timeout=60_000)
+
+
 def test_tests_and_compare(person: Person) -> None:
     see = person.see
     person.open_template("high-mobility")
@@ -238,6 +263,7 @@ def test_completion(person: Person) -> None:
     person.page.keyboard.press("Control+a")
     person.page.keyboard.type("km")
     expect(person.page.locator(".cm-tooltip-autocomplete")).to_contain_text("kmh")
+    person.page.wait_for_timeout(200)  # an Enter that comes at once is for the text
     person.page.keyboard.press("Enter")
     person.page.keyboard.type(" > 1000")
     expect(person.see("check-state")).to_have_text("all right")

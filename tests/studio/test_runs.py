@@ -151,10 +151,10 @@ def test_a_run_over_a_file_finishes(served: Served) -> None:
         "master": "local[1]",
         "strategy": "operator-cloud",
         "groups": {"together": ["few", "hourly"]},
-        "instances": {"few": 3},
+        "instances": {"hourly": 3},
     }
     run = served.post("/api/runs", body)
-    for option in ("--strategy=operator-cloud", "--groups", "--instances-of=few=3"):
+    for option in ("--strategy=operator-cloud", "--groups", "--instances-of=hourly=3"):
         assert option in run["command"]
     ended = state(served, run["id"], "finished")
     assert ended["out"] == {"cheap": 3}

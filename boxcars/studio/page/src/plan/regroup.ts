@@ -3,9 +3,13 @@
 import type { PlanAnswer } from "../api/types";
 import { setLaunch } from "../state/launch";
 
-/** Move a box into another subquery; all others stay where they are. */
+/**
+ * Move a box into another subquery; all others stay where they are. Those that only follow an
+ * input do that anyway.
+ */
 export function regroup(plan: PlanAnswer, box: string, to: string): void {
   const groups = plan.subqueries
+    .filter(({ name, source }) => source === null || name === to)
     .map(({ name, boxes }): [string, string[]] => {
       const others = boxes.filter((b) => b !== box);
       return [name, name === to ? [...others, box] : others];
