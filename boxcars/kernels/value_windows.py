@@ -140,7 +140,8 @@ def _passed(
 
     ``seen`` tuples have closed all that they could before. Also gives the tuple that closed each
     window (-1: the end of the input), the number of the window, and which tuples are still needed:
-    those of open windows, and the last of each key, which tells how far its values have come.
+    those of open windows, and the last of each key, which tells how far its values have come; none
+    behind a flush, since an input may end long before the run.
     """
     rows = [(0, 0, 0, 0, 0, 0)]
     rows.clear()
@@ -164,7 +165,7 @@ def _passed(
                 rows.append((code, lo, hi, part, hi if hi < stop else -1, k))
                 k += 1
         for i in range(starts[code], stop):
-            keep[i] = pane[i] >= k * advance or i == stop - 1
+            keep[i] = not flush and (pane[i] >= k * advance or i == stop - 1)
     n = len(rows)
     key, low, high = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint32)
     parts, closing, number = np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)

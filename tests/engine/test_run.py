@@ -68,6 +68,28 @@ def test_a_run_gives_what_a_preview_gives(spark: SparkSession, tmp_path: Path) -
     assert running.stats().boxes["calls"].late == expected.stats["calls"].late
 
 
+def test_what_is_open_is_flushed_once_though_other_inputs_go_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    net = bx.Network("two")
+    fields = {"t": "int", "k": "int"}
+    short, long = (net.input(name, ts="t", fields=fields) for name in ("short", "long"))
+    for name, window in {
+        "value": bx.value("t", 3, 1, flush=True),
+        "time": bx.time(3, flush=True),
+        "tuples": bx.tuples(3, flush=True),
+        "runs": bx.runs(flush=True),
+    }.items():
+        net.output(name, short.aggregate(window, by="k", n="count()"))
+    net.output("long", long.filter("true"))
+    sources = {"short": {"t": [0, 1], "k": [0, 0]}, "long": {"t": range(9), "k": range(9)}}
+    sinks = {name: tmp_path / name for name in net.outputs}
+    bx.run(net, sources, sinks, epoch_rows=2, spark=spark).wait()
+    for name, table in bx.preview(net, sources).items():
+        assert table.num_rows
+        assert written(sinks[name]) == table.to_pylist()
+
+
 @given(st.data())
 @settings(
     max_examples=12,

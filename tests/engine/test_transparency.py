@@ -1,12 +1,19 @@
 """The promise: what comes out depends on what came in, not on how it was cut into trains."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
+from boxcars.engine.feed import Turn, feed
+from boxcars.engine.whole import Whole
+from boxcars.io.tables import Tables
+from boxcars.kernels.hidden import POSITION
 from boxcars.model.network import Network
 from boxcars.model.plain import network_to_plain
 from tests.network_oracle import NetworkOracle
@@ -71,8 +78,6 @@ def test_stateful_boxes_agree_with_the_oracle_for_any_cut(data: st.DataObject) -
 
 
 def as_columns(net: Network, name: str, inputs: dict[str, list[dict[str, Any]]]) -> Any:
-    import polars as pl
-
     return pl.DataFrame(inputs[name], schema=net.inputs[name].schema.dtypes, orient="row")
 
 
@@ -95,3 +100,40 @@ def test_any_cut_of_any_network_gives_the_same(data: st.DataObject) -> None:
             box.tuples_in,
             box.total_out,
         )
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_inputs_may_end_long_before_others(data: st.DataObject) -> None:
+    """Turns behind the end of an input, of some and of all, change nothing."""
+    net = data.draw(networks(boxes=6, runnable=True))
+    drawn = data.draw(rows(net))
+    inputs = {name: as_columns(net, name, drawn) for name in drawn}
+    whole = Whole(net.check().or_raise(), Tables(net.tables, {}))
+    turns = 6
+    feeds = [
+        _ending(
+            feed(
+                tuples.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(POSITION)),
+                net.inputs[name],
+                data.draw(st.integers(1, turns)),
+            ),
+            turns,
+        )
+        for name, tuples in inputs.items()
+    ]
+    found: dict[str, list[pl.DataFrame]] = {name: [] for name in net.outputs}
+    for given_turns in zip(*feeds, strict=True):
+        for name, frame in whole.run_turn(dict(zip(inputs, given_turns, strict=True))).items():
+            found[name].append(frame)
+    for name, table in bx.preview(net, inputs).items():
+        assert pl.concat(found[name]).to_arrow().select(table.column_names) == table
+
+
+def _ending(turns: Iterator[Turn], number: int) -> Iterator[Turn]:
+    """The turns of an input, and empty ones behind its end."""
+    for turn in turns:
+        number -= 1
+        yield turn
+    rest = replace(turn, train=turn.train[:0], late=turn.late[:0], late_at=turn.late_at[:0])
+    yield from [rest] * (number + 1)  # and one behind the end of all
