@@ -24,8 +24,18 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.matching import Axis, Condition, Input, Limit, find_pairs
+from boxcars.kernels.matching import (
+    Axis,
+    Condition,
+    Indexed,
+    Input,
+    Limit,
+    find_pairs,
+    read_window,
+    window_state,
+)
 from boxcars.kernels.ranks import RANK, rank_names, share_tuples
+from boxcars.kernels.segments import read_segments, whole
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
@@ -120,7 +130,11 @@ class Matching(Stateful):
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """Nothing waits, and the windows are empty."""
-        return {name: schemas[port].empty() for port in range(2) for name in _names(port)}
+        return {
+            name: frame
+            for side, schema in zip(SIDES, schemas, strict=True)
+            for name, frame in _state([Indexed(schema.empty())], schema.empty(), side).items()
+        }
 
     def step(
         self,
@@ -135,30 +149,33 @@ class Matching(Stateful):
         inputs = []
         for port, window in enumerate((self.window, self.right or self.window)):
             axis = Axis(schemas[port].ts, type_)
-            held, waiting = (state[name] for name in _names(port))
-            waiting = appended(waiting, trains[port])
+            waiting = appended(state[_waiting(SIDES[port])], trains[port])
             cut = split_point(axis.column(waiting).to_frame(), axis.ts, together)
-            old, new = (condition.with_keys(part, port) for part in (held, waiting[:cut]))
+            old = read_window(state, SIDES[port], condition, port)
+            new = condition.with_keys(waiting[:cut], port)
             inputs.append(Input(axis, Limit.of(window, type_), old, new, waiting[cut:]))
         left, right = inputs
         pairs = [
             _result(found, schemas, bool(self.keys)) for found in find_pairs(left, right, condition)
         ]
-        kept = (left.keep(right, frontiers[1]), right.keep(left, frontiers[0]))
         new_state = {
-            name: frame
-            for port, rest in enumerate((left.rest, right.rest))
-            for name, frame in zip(_names(port), (kept[port], rest), strict=True)
+            **_state(left.keep(right, frontiers[1]), left.rest, "left"),
+            **_state(right.keep(left, frontiers[0]), right.rest, "right"),
         }
         return Step({MAIN: pl.concat(pairs), LATE: trains[0].clear()}, together, new_state)
 
     def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
         """The windows, and the tuples that wait."""
-        return {
-            name: share_tuples([s[name] for s in states], partial(mine, port), schema.ts)
-            for port, schema in enumerate(schemas)
-            for name in _names(port)
-        }
+        new: dict[str, pl.DataFrame] = {}
+        for port, (side, schema) in enumerate(zip(SIDES, schemas, strict=True)):
+            windows = [whole(read_segments(state, side)) for state in states]
+            waiting = [state[_waiting(side)] for state in states]
+            kept, rest = (
+                share_tuples(frames, partial(mine, port), schema.ts)
+                for frames in (windows, waiting)
+            )
+            new |= _state([Indexed(kept)], rest, side)
+        return new
 
 
 class Join(Matching, type="join", icon="⋈"):
@@ -253,9 +270,13 @@ def _common_type(one: Type, two: Type) -> Type:
     return one if one is two else Type.FLOAT
 
 
-def _names(port: int) -> tuple[str, str]:
+def _state(window: Sequence[Indexed], rest: pl.DataFrame, side: str) -> State:
     """The frames of an input in the state: its window, and what waits for the frontier."""
-    return SIDES[port], f"waiting {SIDES[port]}"
+    return {**window_state(window, side), _waiting(side): rest}
+
+
+def _waiting(side: str) -> str:
+    return f"waiting {side}"
 
 
 def _joined(name: str) -> str:

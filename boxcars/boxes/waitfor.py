@@ -22,7 +22,7 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.matching import KEY, Axis, Input, Limit, find_pairs
+from boxcars.kernels.matching import KEY, Axis, Indexed, Input, Limit, find_pairs
 from boxcars.kernels.ranks import ranks_of, share_tuples, with_ranks
 from boxcars.kernels.reorder import later, physical, stored
 from boxcars.model.arc import MAIN
@@ -175,7 +175,8 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
             )
             known = held.height - new[0].height if port == 0 else 0
             axis = Axis(schema.ts, type_)
-            inputs.append(Input(axis, limits[port], rows[:known], rows[known:], rows.clear()))
+            old = [Indexed(rows[:known])]
+            inputs.append(Input(axis, limits[port], old, rows[known:], rows.clear()))
         in_time = pl.col(f"left.{_TIME}") > pl.col(f"right.{_TIME}")
         found = [
             pairs.filter(in_time).group_by(_LEFT).agg(pl.col(_RIGHT).min())

@@ -113,6 +113,21 @@ def look_up(keys: Keys, table: Table) -> Codes:
 
 
 @njit(cache=True, nogil=True)
+def find_slots(ordered: Words, words: Words) -> tuple[Places, Codes]:
+    """Where words are among ordered ones, each perhaps several times; and the number of each."""
+    first = np.searchsorted(ordered, words, "left")
+    last = np.searchsorted(ordered, words, "right")
+    slots = np.empty((last - first).sum(), np.int64)
+    codes = np.empty(len(slots), np.int32)
+    found = 0
+    for number in range(len(words)):
+        for slot in range(first[number], last[number]):
+            slots[found], codes[found] = slot, number
+            found += 1
+    return slots, codes
+
+
+@njit(cache=True, nogil=True)
 def _slot(word: Any, slots: Codes, words: Words) -> Any:
     """Where the number of a word is, or will be."""
     mask = np.uint64(len(slots) - 1)

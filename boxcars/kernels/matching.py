@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,13 +18,17 @@ from boxcars.kernels.join import (
     Keys,
     Matches,
     Orders,
+    Places,
     Side,
+    Table,
     find_matches,
+    find_slots,
     list_pairs,
     look_up,
     number_keys,
 )
-from boxcars.kernels.kernel import Frontier, appended
+from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.segments import as_state, moved_on, read_segments, whole
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 
@@ -39,6 +44,9 @@ _EXACT = (pl.Int64(), pl.Datetime("us"), pl.Boolean())
 _SIGN = np.uint64(2**63)
 _MOST = 2**64 - 1
 _ROWS = ("__left", "__right")
+_INDEX, _PLACE = "index", "place"
+_LARGE = 64
+"""A segment has an index when it is so many times as large as what comes in a step."""
 
 
 @dataclass(frozen=True)
@@ -127,48 +135,134 @@ class Input:
 
     axis: Axis
     limit: Limit
-    old: pl.DataFrame
+    old: Sequence[Indexed]
     new: pl.DataFrame
     rest: pl.DataFrame
 
-    def keep(self, other: Input, frontier: Frontier) -> pl.DataFrame:
+    @property
+    def held(self) -> int:
+        """How many tuples the window holds."""
+        return sum(segment.rows.height for segment in self.old)
+
+    def keep(self, other: Input, frontier: Frontier) -> list[Indexed]:
         """The window after the step: what can still meet a tuple of the other input."""
-        window = appended(self.old, self.new)
+        segments = [segment.rows for segment in self.old]
+        kept = moved_on(segments, self.new, self._gone(other, frontier))
+        known = {id(segment.rows): segment for segment in self.old}
+        coming = self.new.height + other.new.height
+        return [known.get(id(rows), Indexed(rows)).for_steps_of(coming) for rows in kept]
+
+    def _gone(self, other: Input, frontier: Frontier) -> int:
+        """How many tuples nobody can meet any more."""
+        total = self.held + self.new.height
         if frontier.final and not other.rest.height:
-            return window.clear()
+            return total
         if not self.limit.timed:
-            return window[max(window.height - int(self.limit.reach), 0) :]
+            return max(total - int(self.limit.reach), 0)
         if other.rest.height:
-            return window[self._gone(window, other.axis.numbers(other.rest[:1])[0]) :]
-        if frontier.value is not None:
-            return window[self._gone(window, other.axis.number(frontier.value)) :]
-        return window
+            return self._before(other.axis.numbers(other.rest[:1])[0])
+        return 0 if frontier.value is None else self._before(other.axis.number(frontier.value))
 
-    def _gone(self, window: pl.DataFrame, coming: Any) -> int:
+    def _before(self, coming: Any) -> int:
         """How many tuples are too far from the next one that can come."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            gone = coming - self.axis.numbers(window) > self.limit.reach
-        return int(np.count_nonzero(gone))
+        gone = 0
+        for rows in (*(segment.rows for segment in self.old), self.new):
+            here = bisect_left(range(rows.height), 1, key=lambda i: self._near(rows, i, coming))
+            gone += here
+            if here < rows.height:
+                break
+        return gone
 
-    def take_part(self, old: Codes, new: Codes) -> tuple[Side, pl.DataFrame]:
+    def _near(self, rows: pl.DataFrame, place: int, coming: Any) -> bool:
+        with np.errstate(invalid="ignore", over="ignore"):
+            distance = coming - self.axis.numbers(rows[place : place + 1])[0]
+        return not distance > self.limit.reach
+
+    def take_part(self, table: Table | None, new: Codes) -> tuple[Side, pl.DataFrame]:
         """The tuples whose key is among the new ones, for the loops and as a frame."""
-        busy = old != NO_KEY
-        held = self.old if busy.all() else self.old.filter(pl.Series(busy))
-        rows = appended(held, self.new).rechunk()
+        found, codes, marks, before = [], [], [], 0
+        for segment in self.old:
+            places, numbers = segment.find(table)
+            found.append(
+                segment.rows if len(places) == segment.rows.height else segment.rows[places]
+            )
+            codes.append(numbers)
+            marks.append(before + places)
+            before += segment.rows.height
+        rows = whole([*found, self.new]).rechunk()
         order = mark = self.axis.numbers(rows)
         if not self.limit.timed:
-            places = np.arange(len(old), len(old) + len(new) + 1)
-            mark = np.concatenate([np.flatnonzero(busy), places]).astype(order.dtype)
-        code = np.concatenate([old[busy], new])
-        return Side(code, order, mark, self.limit.reach, self.limit.timed, held.height), rows
+            coming = np.arange(before, before + len(new) + 1)
+            mark = np.concatenate([*marks, coming]).astype(order.dtype)
+        code = np.concatenate([*codes, new])
+        held = len(code) - len(new)
+        return Side(code, order, mark, self.limit.reach, self.limit.timed, held), rows
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """A segment of a window; ``index`` has its keys in order, with their places, once needed."""
+
+    rows: pl.DataFrame
+    index: pl.DataFrame | None = None
+
+    def for_steps_of(self, coming: int) -> Indexed:
+        """With an index, if to look at each of its keys takes longer in steps of so many tuples."""
+        if self.index is not None or KEY not in self.rows.columns:
+            return self
+        if not coming or self.rows.height < _LARGE * coming:
+            return self
+        keys = _keys(self.rows)
+        places = np.flatnonzero(keys.known).astype(np.uint32)
+        places = places[np.argsort(keys.word[places], kind="stable")]
+        return Indexed(self.rows, pl.DataFrame({KEY: keys.word[places], _PLACE: places}))
+
+    def find(self, table: Table | None) -> tuple[Places, Codes]:
+        """The places of the tuples with a key of the table, in order, and the numbers of these.
+
+        Without a table all tuples have one key.
+        """
+        if table is None:
+            return np.arange(self.rows.height), np.zeros(self.rows.height, np.int32)
+        if not table.size:
+            return np.empty(0, np.int64), np.empty(0, np.int32)
+        if self.index is None:
+            codes = look_up(_keys(self.rows), table)
+            places = np.flatnonzero(codes != NO_KEY)
+            return places, codes[places]
+        words = table.words[: table.size]
+        slots, codes = find_slots(self.index[KEY].to_numpy(), words)
+        places = self.index[_PLACE].to_numpy()[slots].astype(np.int64)
+        order = np.argsort(places)
+        return places[order], codes[order]
+
+
+def read_window(state: State, name: str, condition: Condition, port: int) -> list[Indexed]:
+    """The segments of a window, with their keys; an index of words of another kind is no use."""
+    found = []
+    for number, rows in enumerate(read_segments(state, name)):
+        index = state.get(f"{name}.{number}.{_INDEX}")
+        usable = index is not None and KEY in index.columns
+        found.append(Indexed(condition.with_keys(rows, port), index if usable else None))
+    return found
+
+
+def window_state(window: Sequence[Indexed], name: str) -> State:
+    """A window as frames of a state."""
+    indexes = {
+        f"{name}.{number}.{_INDEX}": segment.index
+        for number, segment in enumerate(window)
+        if segment.index is not None
+    }
+    return {**as_state([segment.rows for segment in window], name), **indexes}
 
 
 def find_pairs(left: Input, right: Input, condition: Condition) -> Iterator[pl.DataFrame]:
     """The pairs that match in the order of the later tuple, as many frames as memory asks for."""
-    codes, number = _codes(left, right, keyed=bool(condition.dtypes))
-    left_side, left_rows = left.take_part(codes[0], codes[1])
-    right_side, right_rows = right.take_part(codes[2], codes[3])
-    matches = find_matches(left_side, right_side, number)
+    codes, table = _codes(left.new, right.new, keyed=bool(condition.dtypes))
+    left_side, left_rows = left.take_part(table, codes[0])
+    right_side, right_rows = right.take_part(table, codes[1])
+    matches = find_matches(left_side, right_side, table.size if table else 1)
     total = int(matches.ends[-1]) if len(matches.ends) else 0
     for begin in range(0, max(total, 1), CANDIDATES):
         yield _frame(
@@ -176,19 +270,15 @@ def find_pairs(left: Input, right: Input, condition: Condition) -> Iterator[pl.D
         )
 
 
-def _codes(left: Input, right: Input, keyed: bool) -> tuple[list[Codes], int]:
-    """Numbers for the keys of left (old, new) and right (old, new).
-
-    Only the keys of new tuples have one: the others meet nobody in this step.
-    """
-    frames = (left.old, left.new, right.old, right.new)
+def _codes(
+    left: pl.DataFrame, right: pl.DataFrame, keyed: bool
+) -> tuple[tuple[Codes, Codes], Table | None]:
+    """Numbers for the keys of new tuples: the other tuples meet nobody in this step."""
     if not keyed:
-        return [np.zeros(frame.height, np.int32) for frame in frames], 1
-    keys = [_keys(frame) for frame in frames]
-    new = Keys(*(np.concatenate(parts) for parts in zip(keys[1], keys[3], strict=True)))
-    codes, table = number_keys(new)
-    cut = left.new.height
-    return [look_up(keys[0], table), codes[:cut], look_up(keys[2], table), codes[cut:]], table.size
+        return (np.zeros(left.height, np.int32), np.zeros(right.height, np.int32)), None
+    keys = [_keys(frame) for frame in (left, right)]
+    codes, table = number_keys(Keys(*(np.concatenate(parts) for parts in zip(*keys, strict=True))))
+    return (codes[: left.height], codes[left.height :]), table
 
 
 def _keys(frame: pl.DataFrame) -> Keys:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 
-from boxcars.kernels.kernel import Frontier, Order, State
+from boxcars.kernels import tiers
+from boxcars.kernels.kernel import Frontier, Order, State, physical_value
 from boxcars.kernels.operator import INPUT, Leaving, Operator, called
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.schema import Schema
@@ -19,8 +21,8 @@ Row = dict[str, Any]
 Rows = Iterable[Row] | None
 Key = tuple[Any, ...]
 
-_KEYS, _NEXT = "keys", "next"
-_NUMBER, _DUE, _HERE = "__number", "__due", "__here"
+_ENTRIES, _NEXT, _CALENDAR = "entries", "next", "calendar"
+_NUMBER, _DUE = "__number", "__due"
 _NAN = float("nan")
 
 
@@ -60,11 +62,15 @@ class PerKey(Operator):
 
 @dataclass
 class _Entry:
-    """What is known of a key: its number, counted as keys come, its state and when it is due."""
+    """What is known of a key: its number, counted as keys come, its state and when it is due.
+
+    ``noted`` is the time at which the calendar will tell that it is busy.
+    """
 
     number: int
     state: Row
     due: Any = None
+    noted: Any = None
 
 
 @dataclass(frozen=True)
@@ -82,15 +88,17 @@ class TupleDriver:
         for name in self.operator.keeps:
             if name in self.by:
                 raise Wrong(f"{self.name} keeps '{name}', which is in by.")
-        return {_KEYS: pl.DataFrame(schema=self._dtypes()), _NEXT: _counter(0, ended=False)}
+        rows = {_ENTRIES: pl.DataFrame(schema=self._dtypes())}
+        return {**tiers.start(rows), _NEXT: _counter(0, ended=False)}
 
     def advance(
         self, state: State, train: pl.DataFrame, frontier: Frontier
     ) -> tuple[list[Leaving], State]:
         """Go through the tuples, then let time pass up to the frontier."""
-        entries, rest = self._load(state[_KEYS], train, frontier)
         number, ended = state[_NEXT].row(0)
-        turn = _Turn(self, entries, number)
+        busy, calendar = self._busy(state, train, frontier, ending=frontier.final and not ended)
+        known = tiers.take(state, [_ENTRIES], busy)[_ENTRIES]
+        turn = _Turn(self, self._entries(known), number)
         for row in train.iter_rows(named=True):
             turn.wake(row[self.schema.ts])
             turn.take(row)
@@ -98,9 +106,33 @@ class TupleDriver:
             turn.wake(frontier.value)
         if frontier.final and not ended:
             turn.end(frontier)
-        kept = pl.concat([rest, self._frame(turn.entries)])
+        rows = self._frame(turn.entries)
+        hashes = tiers.hashes_of(rows, self.by)
+        kept = tiers.put(state, {_ENTRIES: rows}, {_ENTRIES: hashes}, busy)
+        new = np.array([entry.due not in (None, entry.noted) for entry in turn.entries.values()])
+        if new.any():
+            due = rows.filter(new)[_DUE].to_physical().to_numpy()
+            calendar = tiers.remind(calendar, due, hashes[new])
+        if calendar is not None:
+            kept = {**kept, _CALENDAR: calendar}
         next_ = _counter(turn.next, ended or frontier.final)
-        return [self._train(turn.rows)], {_KEYS: kept, _NEXT: next_}
+        return [self._train(turn.rows)], {**kept, _NEXT: next_}
+
+    def _busy(
+        self, state: State, train: pl.DataFrame, frontier: Frontier, ending: bool
+    ) -> tuple[tiers.Hashes, pl.DataFrame | None]:
+        """The hashes of the keys that something may happen to, and what is left of the calendar."""
+        busy = [tiers.hashes_of(train, self.by)]
+        calendar = state.get(_CALENDAR)
+        last: Any = train[self.schema.ts].max()
+        times = [time for time in (last, frontier.value) if time is not None]
+        if calendar is not None and times:
+            now = physical_value(max(times), self.schema[self.schema.ts].dtype)
+            reminded, calendar = tiers.due_by(calendar, now)
+            busy.append(reminded)
+        if ending:
+            busy.append(tiers.all_keys(state))
+        return np.unique(np.concatenate(busy)), calendar
 
     def _dtypes(self) -> dict[str, pl.DataType]:
         order = self.schema[self.schema.ts].dtype
@@ -117,28 +149,15 @@ class TupleDriver:
             hint = nearest(str(given), [type_.value for type_ in Type if type_ is not Type.UNKNOWN])
             raise Wrong(f"{self.name} keeps '{name}' as '{given}'.{hint}") from None
 
-    def _load(
-        self, keys: pl.DataFrame, train: pl.DataFrame, frontier: Frontier
-    ) -> tuple[dict[Key, _Entry], pl.DataFrame]:
-        """The keys that something may happen to, and the rest as it is."""
-        needed = pl.lit(frontier.final or not self.by)
-        for now in (train[self.schema.ts].max(), frontier.value):
-            if now is not None:
-                needed |= (pl.col(_DUE) <= now).fill_null(value=False)
-        if self.by:
-            here = train.select(*self.by).unique().with_columns(pl.lit(True).alias(_HERE))
-            keys = keys.join(here, on=list(self.by), how="left", nulls_equal=True)
-            needed |= pl.col(_HERE).fill_null(value=False)
-        chosen = keys.with_columns(needed.alias(_HERE))[_HERE]
-        keys = keys.select(list(self._dtypes()))
-        rows = keys.filter(chosen).iter_rows(named=True)
-        entries = {
+    def _entries(self, known: pl.DataFrame) -> dict[Key, _Entry]:
+        """What is known of keys, by key."""
+        keeps = self.operator.keeps
+        return {
             self.key_of(row): _Entry(
-                row[_NUMBER], {name: row[name] for name in self.operator.keeps}, row[_DUE]
+                row[_NUMBER], {name: row[name] for name in keeps}, row[_DUE], row[_DUE]
             )
-            for row in rows
+            for row in known.iter_rows(named=True)
         }
-        return entries, keys.filter(~chosen)
 
     def key_of(self, row: Row) -> Key:
         """The key of a tuple; what is not a number is one key."""

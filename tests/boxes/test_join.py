@@ -17,6 +17,7 @@ from boxcars.boxes.join import Join, Matching
 from boxcars.boxes.product import Product
 from boxcars.kernels import matching
 from boxcars.kernels.kernel import PIECES, Frontier
+from boxcars.kernels.segments import read_segments, whole
 from boxcars.model.schema import Schema
 from tests.join_oracle import Kept, Row, join
 
@@ -348,8 +349,13 @@ def frame(*rows: tuple[int, int | None]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=SCHEMA.dtypes, orient="row")
 
 
+def window(state: Any, side: str) -> pl.DataFrame:
+    return whole(read_segments(state, side))
+
+
 def heights(state: Any) -> dict[str, int]:
-    return {name: kept.height for name, kept in state.items()}
+    windows = {side: window(state, side).height for side in ("left", "right")}
+    return windows | {name: state[name].height for name in ("waiting left", "waiting right")}
 
 
 def test_the_state_forgets_what_the_frontier_has_passed() -> None:
@@ -371,10 +377,10 @@ def test_the_state_forgets_what_the_frontier_has_passed() -> None:
     }
     nothing = (frame(), frame())
     step = box.step(step.state, nothing, (Frontier(15), Frontier(15)), schemas)
-    assert step.state["left"]["t"].to_list() == [8]
-    assert step.state["right"]["t"].to_list() == [9]
+    assert window(step.state, "left")["t"].to_list() == [8]
+    assert window(step.state, "right")["t"].to_list() == [9]
     step = box.step(step.state, nothing, (Frontier(19), Frontier(19)), schemas)
-    assert heights(step.state) == dict.fromkeys(step.state, 0)
+    assert heights(step.state) == dict.fromkeys(heights(step.state), 0)
 
 
 def test_a_side_that_runs_ahead_prunes_the_other() -> None:
@@ -382,9 +388,9 @@ def test_a_side_that_runs_ahead_prunes_the_other() -> None:
     schemas = (SCHEMA, SCHEMA)
     trains = (frame((0, 1), (1, 1)), frame())
     step = box.step(box.start(schemas), trains, (Frontier(2), Frontier(1000)), schemas)
-    assert heights(step.state) == dict.fromkeys(step.state, 0)
+    assert heights(step.state) == dict.fromkeys(heights(step.state), 0)
     step = box.step(box.start(schemas), trains, (Frontier(2), Frontier(10)), schemas)
-    assert step.state["left"]["t"].to_list() == [1]
+    assert window(step.state, "left")["t"].to_list() == [1]
 
 
 def test_nothing_is_kept_for_a_side_that_has_ended() -> None:
@@ -405,8 +411,8 @@ def test_tuple_windows_keep_their_size_and_many_pieces_become_one() -> None:
         trains = (frame((t, 1)), frame((t, 1)))
         step = box.step(state, trains, (Frontier(t + 1), Frontier(t + 1)), schemas)
         state, pairs = step.state, pairs + step.trains["0"].height
-        assert state["left"].height == min(t + 1, 3)
-        assert state["right"].height == min(t + 1, 2)
+        assert window(state, "left").height == min(t + 1, 3)
+        assert window(state, "right").height == min(t + 1, 2)
         assert all(kept.n_chunks() <= PIECES for kept in state.values())
     assert pairs == 100 * 5 - (2 + 1) - (2 + 1)
 
@@ -418,7 +424,7 @@ def test_keys_of_a_stored_window_are_hashed_anew_if_polars_hashes_otherwise() ->
     schemas, frontiers = (schema, schema), (Frontier(1), Frontier(1))
     state = dict(box.step(box.start(schemas), (one, none), frontiers, schemas).state)
     old = pl.lit(7, dtype=pl.UInt64).alias("__key_of_old")
-    state["left"] = state["left"].drop(matching.KEY).with_columns(old)
+    state["left.0"] = state["left.0"].drop(matching.KEY).with_columns(old)
     more = one.with_columns(t=pl.lit(1, dtype=pl.Int64))
     for left in (none, more):
         step = box.step(state, (left, more), (Frontier(2), Frontier(2)), schemas)

@@ -244,10 +244,10 @@ def test_a_key_that_is_forgotten_leaves_nothing() -> None:
     state = box.start((schema,))
     train = pl.DataFrame({"time": [1], "caller": ["a"], "price": [1.0]})
     step = box.step(state, (train,), (bx.Frontier(2),), (schema,))
-    assert step.state["own.keys"].height == 1
+    assert step.state["own.entries.0"].height == 1
     step = box.step(step.state, (train.clear(),), (bx.Frontier(3),), (schema,))
     assert step.trains["0"]["time"].to_list() == [3]
-    assert step.state["own.keys"].height == 0
+    assert step.state["own.entries.0"].height == 0
 
 
 @pytest.mark.parametrize("name", ["Says", "SaysAll"])
