@@ -4,42 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from boxcars.kernels.folds import (
-    LEAST,
-    MOST,
-    SUM,
-    distinct_counts,
-    fold,
-    fold_variance,
-    quantiles,
-)
-from boxcars.kernels.keys import encode_keys, ordered_numbers
+from boxcars.kernels.folds import SUM, Windows, distinct_counts, fold, quantiles
+from boxcars.kernels.keys import encode_keys
 from boxcars.kernels.partials import PARTIALS, Columns, Partial
-from boxcars.kernels.slices import Slices
 from boxcars.model.problem import Wrong, a
 from boxcars.model.types import Type
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Windows:
-    """Windows to compute functions over: their slices of the tuples, and what closed them."""
-
-    slices: Slices
-    blocks: Ints
-    timed_out: NDArray[np.bool_] | None = None
-
-    @cached_property
-    def counts(self) -> Ints:
-        """How many tuples each window holds."""
-        return (self.slices.hi - self.slices.lo).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -89,7 +65,7 @@ def _valid_counts(windows: Windows, column: pl.Series) -> Ints:
     if column.null_count() == 0:
         return windows.counts
     valid = column.is_not_null().to_numpy().astype(np.int64)
-    return fold(SUM, valid, windows.blocks, windows.slices)
+    return fold(SUM, valid, windows)
 
 
 def _count(windows: Windows, columns: Columns) -> pl.Series:
@@ -104,7 +80,7 @@ def _nulled(values: pl.Series, counts: Ints) -> pl.Series:
 
 
 def _sums(windows: Windows, column: pl.Series) -> NDArray[np.float64] | Ints:
-    return fold(SUM, column.fill_null(0).to_numpy(), windows.blocks, windows.slices)
+    return fold(SUM, column.fill_null(0).to_numpy(), windows)
 
 
 def _sum(windows: Windows, columns: Columns) -> pl.Series:
@@ -118,41 +94,16 @@ def _avg(windows: Windows, columns: Columns) -> pl.Series:
         return _nulled(pl.Series(np.divide(sums, counts, out=sums)), counts)
 
 
-def _first(windows: Windows, columns: Columns) -> pl.Series:
-    return columns[0].gather(windows.slices.lo)
-
-
-def _last(windows: Windows, columns: Columns) -> pl.Series:
-    return columns[0].gather(windows.slices.hi - 1)
-
-
-def _delta(windows: Windows, columns: Columns) -> pl.Series:
-    return _last(windows, columns) - _first(windows, columns)
-
-
-def _extreme(greatest: bool) -> Callable[[Windows, Columns], pl.Series]:
-    how = MOST if greatest else LEAST
+def _bit_by_bit(name: str, doc: str, result: Callable[[Sequence[Type]], Type]) -> Function:
+    """A function of one argument that is computed from partial results, which is as fast."""
+    partial = PARTIALS[name]
+    combined = partial.fold
+    assert combined is not None
 
     def compute(windows: Windows, columns: Columns) -> pl.Series:
-        column = columns[0]
-        counts = _valid_counts(windows, column)
-        numbers, back = ordered_numbers(column)
-        limits = (-np.inf, np.inf) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
-        values = numbers.fill_null(limits[0] if greatest else limits[1]).to_numpy()
-        return _nulled(back(fold(how, values, windows.blocks, windows.slices)), counts)
+        return partial.finish(combined(partial.lift(columns, len(windows.blocks)), windows))
 
-    return compute
-
-
-def _variance(windows: Windows, columns: Columns) -> pl.Series:
-    column = columns[0].cast(pl.Float64)
-    valid = column.is_not_null().to_numpy()
-    found = fold_variance(column.fill_null(0).to_numpy(), valid, windows.blocks, windows.slices)
-    return _nulled(pl.Series(found), _valid_counts(windows, column) - 1)
-
-
-def _stddev(windows: Windows, columns: Columns) -> pl.Series:
-    return _variance(windows, columns).sqrt()
+    return Function(name, f"{name}(x)", doc, (1, 1), result, compute)
 
 
 def _quantile(windows: Windows, columns: Columns) -> pl.Series:
@@ -231,11 +182,11 @@ _FUNCTIONS = (
     ),
     Function("sum", "sum(x)", "The sum; nulls do not count.", (1, 1), _number, _sum),
     Function("avg", "avg(x)", "The mean; nulls do not count.", (1, 1), _float, _avg),
-    Function("min", "min(x)", "The least value.", (1, 1), _same, _extreme(greatest=False)),
-    Function("max", "max(x)", "The greatest value.", (1, 1), _same, _extreme(greatest=True)),
-    Function("first", "first(x)", "The value of the first tuple.", (1, 1), _same, _first),
-    Function("last", "last(x)", "The value of the last tuple.", (1, 1), _same, _last),
-    Function("delta", "delta(x)", "The last value minus the first.", (1, 1), _number, _delta),
+    _bit_by_bit("min", "The least value.", _same),
+    _bit_by_bit("max", "The greatest value.", _same),
+    _bit_by_bit("first", "The value of the first tuple.", _same),
+    _bit_by_bit("last", "The value of the last tuple.", _same),
+    _bit_by_bit("delta", "The last value minus the first.", _number),
     Function("median", "median(x)", "The value in the middle.", (1, 1), _float, _median),
     Function(
         "quantile",
@@ -245,15 +196,8 @@ _FUNCTIONS = (
         _quantile_type,
         _quantile,
     ),
-    Function(
-        "variance",
-        "variance(x)",
-        "The sample variance; null for fewer than two values.",
-        (1, 1),
-        _float,
-        _variance,
-    ),
-    Function("stddev", "stddev(x)", "The square root of the variance.", (1, 1), _float, _stddev),
+    _bit_by_bit("variance", "The sample variance; null for fewer than two values.", _float),
+    _bit_by_bit("stddev", "The square root of the variance.", _float),
     Function(
         "count_distinct",
         "count_distinct(x)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,10 +11,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from boxcars.kernels.aggregates import Function, Windows
+from boxcars.kernels.aggregates import Function
+from boxcars.kernels.folds import Windows
 from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.slices import Ints
+
+Functions = tuple[tuple[Function, int], ...]
+"""The functions of a box, each with the number of its arguments."""
+
+_PARTIAL = "__p"
 
 Own = Callable[[pl.DataFrame], pl.Series]
 """Which rows, by their group-by fields, are one's own."""
@@ -98,13 +104,17 @@ class Spread(Kernel, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Closed(Results):
-    """Windows that closed: slices of tuples that are sorted by key."""
+    """Windows that closed: slices of tuples that are sorted by key, or of partial results."""
 
     tuples: pl.DataFrame
     windows: Windows
+    lifted: bool = False
 
     def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
         """The function over each window."""
+        if self.lifted and function.partial is not None and function.partial.fold is not None:
+            columns = self.tuples.select(partials_of(number, self.tuples.columns)).get_columns()
+            return function.partial.finish(function.partial.fold(columns, self.windows))
         given = [self.tuples[argument(number, i)] for i in range(arguments)]
         return function.compute(self.windows, given)
 
@@ -126,3 +136,19 @@ def result_position(first: pl.Series, last: pl.Series, ts: pl.Series) -> pl.Seri
 def argument(function: int, number: int) -> str:
     """The column with an argument of the function of a field."""
     return f"__{function}.{number}"
+
+
+def lift(tuples: pl.DataFrame, functions: Functions) -> dict[str, pl.Series]:
+    """The partial results of single tuples, for the functions that have any."""
+    found: dict[str, pl.Series] = {}
+    for number, (function, arguments) in enumerate(functions):
+        if function.partial is not None:
+            given = [tuples[argument(number, i)] for i in range(arguments)]
+            lifted = function.partial.lift(given, tuples.height)
+            found |= {f"{_PARTIAL}{number}.{i}": column for i, column in enumerate(lifted)}
+    return found
+
+
+def partials_of(function: int, columns: Iterable[str]) -> list[str]:
+    """Those of the columns that have the partial results of the function of a field."""
+    return [name for name in columns if name.startswith(f"{_PARTIAL}{function}.")]

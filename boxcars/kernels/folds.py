@@ -1,11 +1,15 @@
 """Folds over slices: a sum, a least value and the like for every window, in constant time each.
 
 ``blocks`` numbers the block of each tuple, ``parts`` says whether a window is the tail of a block,
-the head of one, or both (:mod:`boxcars.kernels.slices`).
+the head of one, or both (:mod:`boxcars.kernels.slices`). The tuples of a pane are added up first
+and then the panes, so a pane that is added up already gives the same, to the last bit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,16 +37,49 @@ def combine(how: int, a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
+@dataclass(frozen=True)
+class Windows:
+    """Windows to compute functions over: their slices of the tuples, and what closed them.
+
+    Without ``panes`` each tuple is a pane of its own.
+    """
+
+    slices: Slices
+    blocks: Ints
+    timed_out: Truths | None = None
+    panes: Ints | None = None
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many tuples each window holds."""
+        return (self.slices.hi - self.slices.lo).astype(np.int64)
+
+    @cached_property
+    def places(self) -> tuple[Ints, Ints, Places, Places, Flags]:
+        """What the folds go by."""
+        panes = np.arange(len(self.blocks)) if self.panes is None else self.panes
+        return self.blocks, panes, self.slices.lo, self.slices.hi, self.slices.parts
+
+
 @njit(cache=True, nogil=True)
-def _fold(how: int, values: Numbers, blocks: Ints, lo: Places, hi: Places, parts: Flags) -> Numbers:
+def _fold(
+    how: int, values: Numbers, blocks: Ints, panes: Ints, lo: Places, hi: Places, parts: Flags
+) -> Numbers:
     """The combination of all values of each window."""
     heads, tails = values.copy(), values.copy()
+    based = False
     for i in range(1, len(values)):
-        if blocks[i] == blocks[i - 1]:
-            heads[i] = combine(how, heads[i - 1], values[i])
+        if blocks[i] != blocks[i - 1]:
+            based = False
+        elif panes[i] != panes[i - 1]:
+            base, based = heads[i - 1], True
+        else:
+            tails[i] = combine(how, tails[i - 1], values[i])
+        heads[i] = combine(how, base, tails[i]) if based else tails[i]
     for i in range(len(values) - 2, -1, -1):
         if blocks[i] == blocks[i + 1]:
-            tails[i] = combine(how, values[i], tails[i + 1])
+            same = panes[i] == panes[i + 1]
+            tails[i] = tails[i + 1] if same else combine(how, tails[i], tails[i + 1])
     out = np.empty(len(lo), values.dtype)
     for row in range(len(lo)):
         tail, head, part = tails[lo[row]], heads[hi[row] - 1], parts[row]
@@ -57,9 +94,9 @@ def _fold(how: int, values: Numbers, blocks: Ints, lo: Places, hi: Places, parts
     return out
 
 
-def fold(how: int, values: Numbers, blocks: Ints, slices: Slices) -> Numbers:
+def fold(how: int, values: Numbers, windows: Windows) -> Numbers:
     """The sum, the least or the greatest value of each window."""
-    return np.asarray(_fold(how, values, blocks, slices.lo, slices.hi, slices.parts))
+    return np.asarray(_fold(how, values, *windows.places))
 
 
 @njit(cache=True, nogil=True)
@@ -85,52 +122,55 @@ def merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _deviations(values: Numbers, valid: Truths) -> tuple[float, float]:
-    """The number of values and their squared deviations."""
-    n, mean, m2 = 0.0, 0.0, 0.0
-    for i in range(len(values)):
-        if valid[i]:
-            n, mean, m2 = merge(n, mean, m2, 1.0, values[i], 0.0)
-    return n, m2
+def _heads_and_tails(own: Numbers, blocks: Ints, panes: Ints) -> tuple[Numbers, Numbers]:
+    """For each tuple its block up to it, and from its pane on, as in :func:`_fold`."""
+    head, tail = own.copy(), own.copy()
+    base = np.zeros(3)
+    for i in range(1, len(own)):
+        if blocks[i] != blocks[i - 1]:
+            base[:] = 0
+        elif panes[i] != panes[i - 1]:
+            base[:] = head[i - 1]
+        else:
+            _merge_into(tail[i], tail[i - 1], own[i])
+        _merge_into(head[i], base, tail[i])
+    for i in range(len(own) - 2, -1, -1):
+        if blocks[i] == blocks[i + 1]:
+            if panes[i] == panes[i + 1]:
+                tail[i] = tail[i + 1]
+            else:
+                _merge_into(tail[i], tail[i], tail[i + 1])
+    return head, tail
 
 
 @njit(cache=True, nogil=True)
-def _fold_variance(
-    values: Numbers, valid: Truths, blocks: Ints, lo: Places, hi: Places, parts: Flags
+def _fold_moments(
+    own: Numbers, blocks: Ints, panes: Ints, lo: Places, hi: Places, parts: Flags
 ) -> Numbers:
-    size = len(values)
-    head, tail = np.zeros((size, 3)), np.zeros((size, 3))
-    for i in range(size):
-        own = (1.0 if valid[i] else 0.0, values[i] if valid[i] else 0.0, 0.0)
-        if i > 0 and blocks[i] == blocks[i - 1]:
-            own = merge(head[i - 1, 0], head[i - 1, 1], head[i - 1, 2], own[0], own[1], own[2])
-        head[i, 0], head[i, 1], head[i, 2] = own
-    for i in range(size - 1, -1, -1):
-        own = (1.0 if valid[i] else 0.0, values[i] if valid[i] else 0.0, 0.0)
-        if i < size - 1 and blocks[i] == blocks[i + 1]:
-            own = merge(own[0], own[1], own[2], tail[i + 1, 0], tail[i + 1, 1], tail[i + 1, 2])
-        tail[i, 0], tail[i, 1], tail[i, 2] = own
-    out = np.empty(len(lo))
+    head, tail = _heads_and_tails(own, blocks, panes)
+    out = np.zeros((len(lo), 3))
     for row in range(len(lo)):
-        a, b = tail[lo[row]], head[hi[row] - 1]
-        if parts[row] == TAIL:
-            n, m2 = a[0], a[2]
+        if parts[row] == DIRECT:
+            for i in range(lo[row], hi[row]):
+                _merge_into(out[row], out[row], own[i])
+        elif parts[row] == TAIL:
+            out[row] = tail[lo[row]]
         elif parts[row] == HEAD:
-            n, m2 = b[0], b[2]
-        elif parts[row] == DIRECT:
-            n, m2 = _deviations(values[lo[row] : hi[row]], valid[lo[row] : hi[row]])
+            out[row] = head[hi[row] - 1]
         else:
-            n, _, m2 = merge(a[0], a[1], a[2], b[0], b[1], b[2])
-        out[row] = m2 / (n - 1) if n > 1 else np.nan
+            _merge_into(out[row], tail[lo[row]], head[hi[row] - 1])
     return out
 
 
-def fold_variance(
-    values: NDArray[np.float64], valid: NDArray[np.bool_], blocks: Ints, slices: Slices
-) -> NDArray[np.float64]:
-    """The sample variance of each window; not a number for fewer than two values."""
-    s = slices
-    return np.asarray(_fold_variance(values, valid, blocks, s.lo, s.hi, s.parts))
+@njit(cache=True, nogil=True)
+def _merge_into(out: Numbers, a: Numbers, b: Numbers) -> None:
+    out[0], out[1], out[2] = merge(a[0], a[1], a[2], b[0], b[1], b[2])
+
+
+def fold_moments(moments: Sequence[Numbers], windows: Windows) -> list[Numbers]:
+    """Number, mean and squared deviations of each window, from those of its tuples."""
+    found = _fold_moments(np.column_stack(moments), *windows.places)
+    return [np.ascontiguousarray(found[:, i]) for i in range(3)]
 
 
 @njit(cache=True, nogil=True)

@@ -15,11 +15,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from boxcars.kernels.aggregates import Function, Windows
+from boxcars.kernels.aggregates import Function
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Grouping, Reminder, Results, argument, result_position
+from boxcars.kernels.closed import (
+    Functions,
+    Grouping,
+    Reminder,
+    Results,
+    argument,
+    lift,
+    partials_of,
+    result_position,
+)
 from boxcars.kernels.content import Content, placed
-from boxcars.kernels.folds import Numbers
+from boxcars.kernels.folds import Numbers, Windows
 from boxcars.kernels.groups import form_groups, late_tuples
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State, physical_value
@@ -43,7 +52,7 @@ class Growing:
 
     placing: Placing
     reporting: Reporting
-    functions: tuple[tuple[Function, int], ...]
+    functions: Functions
     value: str
     axis: Axis | None = None
     timeout: Any = None
@@ -53,22 +62,12 @@ class Growing:
         by, time = tuples.select(group.by), tuples.schema[group.ts]
         facts = self.placing.facts(time, tuples.schema[self.value])
         whole = {_ID: pl.Int64(), _N: pl.Int64(), _TIME: time, _TOLD: pl.Boolean()}
-        partials = self.lift(tuples)
+        partials = lift(tuples, self.functions)
         return {
             GROUPS: _frame(by, _empty(whole) | partials),
             FACTS: _frame(by, _empty(facts)),
             TUPLES: placed(tuples.select(*group.by, *self.content), *[np.empty(0, np.int64)] * 2),
         }
-
-    def lift(self, tuples: pl.DataFrame) -> dict[str, pl.Series]:
-        """The partial results of single tuples."""
-        found: dict[str, pl.Series] = {}
-        for number, (function, arguments) in enumerate(self.functions):
-            if function.partial is not None:
-                given = [tuples[argument(number, i)] for i in range(arguments)]
-                lifted = function.partial.lift(given, tuples.height)
-                found |= {_partial(number, i): column for i, column in enumerate(lifted)}
-        return found
 
     @cached_property
     def content(self) -> list[str]:
@@ -294,12 +293,12 @@ class _Turn:
 
     def _scan(self, source: Ints, starts: Ints) -> dict[str, pl.Series]:
         """The partial result of each window, bit by bit."""
-        lifted = self.kernel.lift(self.tuples)
+        lifted = lift(self.tuples, self.kernel.functions)
         old = self.state[GROUPS]
         found: dict[str, pl.Series] = {}
         for number, (function, _) in enumerate(self.kernel.functions):
             if function.partial is not None:
-                names = [name for name in lifted if name.startswith(_partial(number, ""))]
+                names = partials_of(number, lifted)
                 columns = [
                     pl.concat([old[name], lifted[name].cast(old.schema[name])]).gather(source)
                     for name in names
@@ -367,9 +366,8 @@ class GrowingResults(Results):
         if function.partial is None:
             given = [self.content[argument(number, i)] for i in range(arguments)]
             return function.compute(self.windows, given)
-        own = _partial(number, "")
         return function.partial.finish(
-            [column for name, column in self.partials.items() if name.startswith(own)]
+            [self.partials[name] for name in partials_of(number, self.partials)]
         )
 
     def position(self) -> pl.Series | None:
@@ -386,8 +384,3 @@ def _empty(types: Mapping[str, pl.DataType]) -> dict[str, pl.Series]:
 def _frame(keys: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
     """Group-by fields, of which there may be none, and further columns."""
     return pl.DataFrame({**keys.to_dict(), **columns})
-
-
-def _partial(function: int, number: int | str) -> str:
-    """The column with a partial result of the function of a field."""
-    return f"__p{function}.{number}"

@@ -10,7 +10,8 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.aggregates import FUNCTIONS, Function, Ints, Windows
+from boxcars.kernels.aggregates import FUNCTIONS, Function, Ints
+from boxcars.kernels.folds import Windows
 from boxcars.kernels.partials import Columns
 from boxcars.kernels.slices import DIRECT, Slices
 

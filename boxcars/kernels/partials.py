@@ -16,12 +16,13 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.folds import LEAST, MOST, SUM, merge, scan
+from boxcars.kernels.folds import LEAST, MOST, SUM, Windows, fold, fold_moments, merge, scan
 from boxcars.kernels.keys import ordered_numbers
 
 Ints = NDArray[np.int64]
 Numbers = NDArray[Any]
 Columns = Sequence[pl.Series]
+_Combined = Callable[[int, Numbers], Numbers]
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,14 @@ class Partial:
     """How a function is computed bit by bit.
 
     ``lift`` takes the arguments of tuples and their number; ``scan`` takes partial results in the
-    order of their groups and where each group starts, and combines each with those before it.
+    order of their groups and where each group starts, and combines each with those before it;
+    ``fold``, where there is one, combines those of each window.
     """
 
     lift: Callable[[Columns, int], Columns]
     scan: Callable[[Columns, Ints], Columns]
     finish: Callable[[Columns], pl.Series]
+    fold: Callable[[Columns, Windows], Columns] | None = None
 
 
 def _running_sums(columns: Columns, starts: Ints) -> Columns:
@@ -90,19 +93,53 @@ def _scan_ends(columns: Columns, starts: Ints) -> Columns:
     return [_first_of_group(columns[0], starts), columns[1]]
 
 
-def _scan_extreme(greatest: bool) -> Callable[[Columns, Ints], Columns]:
-    how = MOST if greatest else LEAST
+def _extremes(greatest: bool, column: pl.Series, some: Ints, combined: _Combined) -> pl.Series:
+    """The least or greatest values of groups, null where there are none."""
+    numbers, back = ordered_numbers(column)
+    limits = (-np.inf, np.inf) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
+    values = numbers.fill_null(limits[0] if greatest else limits[1]).to_numpy()
+    found = back(combined(MOST if greatest else LEAST, values)).cast(column.dtype)
+    return found if len(some) == 0 or some.min() > 0 else _nulled(found, pl.Series(some) > 0)
 
+
+def _scan_extreme(greatest: bool) -> Callable[[Columns, Ints], Columns]:
     def run(columns: Columns, starts: Ints) -> Columns:
-        column = columns[0]
-        numbers, back = ordered_numbers(column)
-        limits = (-np.inf, np.inf) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
-        values = numbers.fill_null(limits[0] if greatest else limits[1]).to_numpy()
-        some = pl.Series(scan(SUM, _valid(column).to_numpy(), starts)) > 0
-        found = back(scan(how, values, starts)).cast(column.dtype)
-        return [pl.select(pl.when(some).then(found)).to_series()]
+        some = scan(SUM, _valid(columns[0]).to_numpy(), starts)
+        return [_extremes(greatest, columns[0], some, lambda how, v: scan(how, v, starts))]
 
     return run
+
+
+def _fold_extreme(greatest: bool) -> Callable[[Columns, Windows], Columns]:
+    def run(columns: Columns, windows: Windows) -> Columns:
+        (column,) = columns
+        some = windows.counts
+        if column.null_count():
+            some = fold(SUM, _valid(column).to_numpy(), windows)
+        return [_extremes(greatest, column, some, lambda how, v: fold(how, v, windows))]
+
+    return run
+
+
+def _fold_sums(columns: Columns, windows: Windows) -> Columns:
+    return [pl.Series(fold(SUM, column.to_numpy(), windows)) for column in columns]
+
+
+def _fold_first(columns: Columns, windows: Windows) -> Columns:
+    return [columns[0].gather(windows.slices.lo)]
+
+
+def _fold_last(columns: Columns, windows: Windows) -> Columns:
+    return [columns[0].gather(windows.slices.hi - 1)]
+
+
+def _fold_ends(columns: Columns, windows: Windows) -> Columns:
+    return [*_fold_first(columns[:1], windows), *_fold_last(columns[1:], windows)]
+
+
+def _fold_variance(columns: Columns, windows: Windows) -> Columns:
+    found = fold_moments([column.to_numpy() for column in columns], windows)
+    return [pl.Series(column) for column in found]
 
 
 @njit(cache=True, nogil=True)
@@ -149,16 +186,19 @@ def _finish_stddev(columns: Columns) -> pl.Series:
     return _finish_variance(columns).sqrt()
 
 
+_LEAST = (_lift_same, _scan_extreme(greatest=False), _finish_same, _fold_extreme(greatest=False))
+_MOST = (_lift_same, _scan_extreme(greatest=True), _finish_same, _fold_extreme(greatest=True))
+
 PARTIALS: Mapping[str, Partial] = {
-    "count": Partial(_lift_count, _running_sums, _finish_same),
-    "sum": Partial(_lift_sum, _running_sums, _finish_sum),
-    "avg": Partial(_lift_avg, _running_sums, _finish_avg),
-    "min": Partial(_lift_same, _scan_extreme(greatest=False), _finish_same),
-    "max": Partial(_lift_same, _scan_extreme(greatest=True), _finish_same),
-    "first": Partial(_lift_same, _scan_first, _finish_same),
-    "last": Partial(_lift_same, _scan_last, _finish_same),
-    "delta": Partial(_lift_ends, _scan_ends, _finish_delta),
-    "variance": Partial(_lift_variance, _scan_variance, _finish_variance),
-    "stddev": Partial(_lift_variance, _scan_variance, _finish_stddev),
+    "count": Partial(_lift_count, _running_sums, _finish_same, _fold_sums),
+    "sum": Partial(_lift_sum, _running_sums, _finish_sum, _fold_sums),
+    "avg": Partial(_lift_avg, _running_sums, _finish_avg, _fold_sums),
+    "min": Partial(*_LEAST),
+    "max": Partial(*_MOST),
+    "first": Partial(_lift_same, _scan_first, _finish_same, _fold_first),
+    "last": Partial(_lift_same, _scan_last, _finish_same, _fold_last),
+    "delta": Partial(_lift_ends, _scan_ends, _finish_delta, _fold_ends),
+    "variance": Partial(_lift_variance, _scan_variance, _finish_variance, _fold_variance),
+    "stddev": Partial(_lift_variance, _scan_variance, _finish_stddev, _fold_variance),
 }
 """The functions that need no tuples; the others, such as median, look at all of a window's."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.closed import Closed, Grouping
+from boxcars.kernels.folds import Windows
 from boxcars.kernels.kernel import Frontier, State, appended
 from boxcars.kernels.keys import encode_keys
 from boxcars.kernels.slices import TAIL, Flags, Slices

@@ -3,84 +3,118 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Grouping, Own
+from boxcars.kernels.closed import Closed, Functions, Grouping, Own
+from boxcars.kernels.folds import Windows
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.panes import PANE, can_condense, condense, is_dense, lifted, passed_on
 from boxcars.kernels.ranks import share_tuples
 from boxcars.kernels.segments import Segments, as_state, moved_on, read_segments, whole
 from boxcars.kernels.slices import Ints, Panes, block_ids, closed_slices
 
-_TUPLES, _NEXT = "tuples", "next"
+_TUPLES, _PASSED, _NEXT = "tuples", "passed", "next"
 
 
 @dataclass(frozen=True)
 class TimeWindows:
-    """Windows along the axis; those still open at the end of the input close with ``flush``."""
+    """Windows along the axis; those still open at the end of the input close with ``flush``.
+
+    The tuples of windows that are open are kept, in the order in which they came. Where no window
+    closes, none of them is looked at; where one does, panes with many tuples are condensed.
+    """
 
     axis: Axis
     flush: bool
+    functions: Functions
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
         """Nothing is kept, and window 0 is the first to close."""
-        return {**as_state([tuples], _TUPLES), _NEXT: pl.DataFrame({"window": [0]})}
+        return _state([tuples], [], pl.DataFrame({"window": [0]}))
 
     def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
-        """Close the windows whose end the frontier has reached.
+        """Close the windows whose end the frontier has reached."""
+        kept = read_segments(state, _TUPLES)
+        passed: Segments = read_segments(state, _PASSED)
+        first = int(state[_NEXT]["window"][0])
+        end = max(first, self._end([*kept, new], group, frontier))
+        if end == first:
+            closed = self._closed(new[:0], [], first, end, group, frontier)
+            return replace(closed, state=_state(moved_on(kept, new, 0), passed, state[_NEXT]))
+        tuples = whole([*kept, new])
+        pane = self.axis.pane_of(tuples[group.ts])
+        ripe = _before(pane, (end - 1) * self.axis.advance + self.axis.size)
+        gone = _before(pane, end * self.axis.advance)
+        closed = self._closed(tuples[:ripe], passed, first, end, group, frontier)
+        condensed: Segments = []
+        if can_condense(self.functions, tuples) and is_dense(
+            closed.windows, ripe, closed.tuples.height - ripe
+        ):
+            rows = lifted(tuples[gone:ripe], pane[gone:ripe], group, self.functions)
+            condensed, gone = [condense(rows, group, self.functions)], ripe
+        passed = passed_on(passed, condensed, end * self.axis.advance)
+        next_ = pl.DataFrame({"window": [end]})
+        return replace(closed, state=_state(moved_on(kept, new, gone), passed, next_))
 
-        The tuples of windows that are still open are kept, in the order in which they came. Where
-        no window closes, none of them is looked at.
-        """
-        axis, kept = self.axis, read_segments(state, _TUPLES)
-        first, coming = int(state[_NEXT]["window"][0]), axis.pane_of(new[group.ts])
-        latest = int(coming[-1]) if len(coming) else self._latest(kept, group)
-        end = max(first, _end(axis, latest, frontier, self.flush))
-        tuples = whole([*kept, new]) if end > first else new[:0]
+    def _closed(
+        self,
+        tuples: pl.DataFrame,
+        passed: Segments,
+        first: int,
+        end: int,
+        group: Grouping,
+        frontier: Frontier,
+    ) -> Closed:
+        """The windows from ``first`` up to ``end``, over tuples and panes that were condensed."""
+        axis = self.axis
         pane = axis.pane_of(tuples[group.ts])
-        ripe = _before(pane, (end - 1) * axis.advance + axis.size)
-        keys = encode_keys(tuples[:ripe], group.by)
+        if passed:
+            tuples = whole([*passed, lifted(tuples, pane, group, self.functions)])
+            pane = tuples[PANE].to_numpy()
+        keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
-        panes = Panes.of(pane[order], axis.size, axis.advance)
+        pane = pane[order]
+        panes = Panes.of(pane, axis.size, axis.advance)
         slices, windows = closed_slices(panes, starts, axis.size, axis.advance, first, end)
-        gone = _before(pane, end * axis.advance)
-        next_ = state[_NEXT] if end == first else pl.DataFrame({"window": [end]})
         return Closed(
-            tuples=tuples[:ripe].drop(group.beside)[order],
-            windows=Windows(slices, block_ids(panes.block, starts)),
+            tuples=tuples.drop(group.beside)[order],
+            lifted=bool(passed),
+            windows=Windows(slices, block_ids(panes.block, starts), panes=pane),
             keys=keys.table,
             key=slices.key,
             ts=axis.values(windows * axis.advance),
             frontier=Frontier(axis.value(end * axis.advance), frontier.final),
-            state={**as_state(moved_on(kept, new, gone), _TUPLES), _NEXT: next_},
+            state={},
         )
 
     def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
         """The tuples of some groups; the next window to close is the same everywhere."""
-        kept = [whole(read_segments(state, _TUPLES)) for state in states]
-        tuples = share_tuples(kept, mine, group.ts)
-        next_ = pl.concat([state[_NEXT] for state in states]).max()
-        return {**as_state([tuples], _TUPLES), _NEXT: next_}
+        shared = []
+        for name, order in ((_TUPLES, group.ts), (_PASSED, PANE)):
+            kept = [read_segments(state, name) for state in states]
+            frames = [whole(segments) for segments in kept if segments]
+            shared.append([share_tuples(frames, mine, order)] if frames else [])
+        return _state(shared[0], shared[1], pl.concat([state[_NEXT] for state in states]).max())
 
-    def _latest(self, kept: Segments, group: Grouping) -> int | None:
-        """The pane of the last tuple that is kept."""
-        last = kept[-1][group.ts][-1:]
-        return int(self.axis.pane_of(last)[0]) if len(last) else None
+    def _end(self, segments: Segments, group: Grouping, frontier: Frontier) -> int:
+        """The first window that stays open."""
+        end = 0
+        if frontier.value is not None:
+            end = (self.axis.pane_of_one(frontier.value) - self.axis.size) // self.axis.advance + 1
+        if frontier.final and self.flush:
+            for last in (segment[group.ts][-1:] for segment in segments):
+                if len(last):
+                    end = max(end, int(self.axis.pane_of(last)[0]) // self.axis.advance + 1)
+        return end
 
 
-def _end(axis: Axis, latest: int | None, frontier: Frontier, flush: bool) -> int:
-    """The first window that stays open."""
-    end = 0
-    if frontier.value is not None:
-        end = (axis.pane_of_one(frontier.value) - axis.size) // axis.advance + 1
-    if frontier.final and flush and latest is not None:
-        end = max(end, latest // axis.advance + 1)
-    return end
+def _state(tuples: Segments, passed: Segments, next_: pl.DataFrame) -> State:
+    return {**as_state(tuples, _TUPLES), **as_state(passed, _PASSED), _NEXT: next_}
 
 
 def _before(pane: Ints, limit: int) -> int:

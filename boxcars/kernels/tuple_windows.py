@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.closed import Closed, Grouping, Reminder
-from boxcars.kernels.folds import Numbers
+from boxcars.kernels.folds import Numbers, Windows
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, full_slices

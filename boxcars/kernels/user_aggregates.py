@@ -17,7 +17,8 @@ import polars as pl
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from boxcars.kernels.aggregates import Function, Windows, register_function
+from boxcars.kernels.aggregates import Function, register_function
+from boxcars.kernels.folds import Windows
 from boxcars.kernels.partials import Columns, Partial
 from boxcars.kernels.user_compile import (
     NUMBERS,

@@ -14,10 +14,9 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.aggregates import Windows
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Grouping, Reminder
-from boxcars.kernels.folds import Numbers, Truths
+from boxcars.kernels.folds import Numbers, Truths, Windows
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, parts_of

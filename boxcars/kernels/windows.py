@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from boxcars.kernels.aggregates import Function
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.by_key import ByKey
-from boxcars.kernels.closed import Kernel
+from boxcars.kernels.closed import Functions, Kernel
 from boxcars.kernels.growing import Growing
 from boxcars.kernels.moving_windows import MovingWindows
 from boxcars.kernels.placing import FRONTIER, NEXT, Along, Counted, Landmark, Placing, Runs
@@ -20,8 +19,6 @@ from boxcars.kernels.value_windows import VALUE, ValueWindows
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window
-
-Functions = tuple[tuple[Function, int], ...]
 
 
 def window_kernel(window: Window, schema: Schema, functions: Functions) -> Kernel:
@@ -38,7 +35,7 @@ def window_kernel(window: Window, schema: Schema, functions: Functions) -> Kerne
         values = ValueWindows(Axis.of(window, type_), window.flush, timeout if drop else None)
         return ByKey(values, window.flush)
     if window.by == "time":
-        return TimeWindows(Axis.of(window, type_), window.flush)
+        return TimeWindows(Axis.of(window, type_), window.flush, functions)
     if window.by == "runs":
         return RunWindows(window.flush)
     tuples = TupleWindows(int(window.size), int(window.step) or 1, timeout, window.flush, drop)

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
@@ -20,6 +20,7 @@ def numbers(first: int, end: int) -> pl.DataFrame:
     return pl.DataFrame({"n": range(first, end)}, schema=EMPTY.schema)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.floats(0, 1)), max_size=30))
 def test_what_is_needed_is_there(steps: list[tuple[int, float]]) -> None:
     segments, came, needed = [EMPTY], 0, 0
