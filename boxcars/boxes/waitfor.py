@@ -12,6 +12,7 @@ import polars as pl
 
 from boxcars.boxes.join import SIDES, equal_fields, equality, find_condition, pair
 from boxcars.expr import Expr, conjuncts
+from boxcars.kernels import tiers
 from boxcars.kernels.kernel import (
     Frontier,
     Mine,
@@ -22,7 +23,7 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.matching import KEY, Axis, Indexed, Input, Limit, find_pairs
+from boxcars.kernels.matching import KEY, Axis, Condition, Indexed, Input, Limit, find_pairs
 from boxcars.kernels.ranks import ranks_of, share_tuples, with_ranks
 from boxcars.kernels.reorder import later, physical, stored
 from boxcars.model.arc import MAIN
@@ -36,7 +37,8 @@ from boxcars.model.window import Window
 TIMEOUT = "timeout"
 """The port with the tuples that waited in vain."""
 
-_HELD = "held"
+_HELD, _CALENDAR, _NEXT = "held", "calendar", "next"
+_NUMBER = "__number"
 _ROW, _TIME = "__row", "__time"
 _LEFT, _RIGHT = f"left.{_ROW}", f"right.{_ROW}"
 
@@ -104,8 +106,11 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """Nothing is held, and nothing waits for the frontier."""
-        return {_HELD: schemas[0].empty()} | {
-            side: schema.empty() for side, schema in zip(SIDES, schemas, strict=True)
+        waiting = {side: schema.empty() for side, schema in zip(SIDES, schemas, strict=True)}
+        return {
+            **tiers.start({_HELD: _numbered(schemas[0].empty(), 0)}),
+            _NEXT: _next(0),
+            **waiting,
         }
 
     def step(
@@ -118,48 +123,64 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         """Let tuples go as far as both inputs have come, then look whose timeout has come."""
         ts, together = schemas[0].ts, earliest(frontiers)
         type_ = schemas[0][ts]
-        new, rest = [], {}
+        new: list[pl.DataFrame] = []
+        rest: dict[str, pl.DataFrame] = {}
         for side, train, schema in zip(SIDES, trains, schemas, strict=True):
             waiting = appended(state[side], train)
             order = Axis(schema.ts, type_).column(waiting).to_frame()
             cut = split_point(order, schema.ts, together)
             new.append(waiting[:cut])
             rest[side] = waiting[cut:]
-        held = appended(state[_HELD], new[0])
+        condition = find_condition(self.on, self.keys, schemas)
+        coming = [_words(tuples, port, condition) for port, tuples in enumerate(new)]
+        busy, calendar = _busy(state, coming, together, type_)
+        number = int(state[_NEXT]["number"][0])
+        known = tiers.take(state, [_HELD], busy)[_HELD].sort(_NUMBER)
+        held = appended(known, _numbered(new[0], number))
         due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
-        let_go = self._find(held, due, new, schemas)
-        released = held[let_go[_LEFT]].with_columns(
-            new[1][schemas[1].ts].gather(let_go[_RIGHT]).cast(type_.dtype).alias(ts)
-        )
-        if ranks := ranks_of(new[1]):
-            released = with_ranks(released, [rank.gather(let_go[_RIGHT]) for rank in ranks])
+        let_go = self._find(held, due, new, schemas, condition)
         waits = np.ones(held.height, np.bool_)
         waits[let_go[_LEFT].to_numpy()] = False
         over = waits & _has_come(due, together, type_)
         moments = pl.Series(ts, due[over]).cast(type_.dtype)
-        discarded = held.filter(over)
-        if ranks := ranks_of(discarded):
-            discarded = with_ranks(discarded, [discarded[ts], *ranks])
-        discarded = discarded.with_columns(moments)
-        return Step(
-            {MAIN: released, TIMEOUT: discarded},
-            _promise(together, moments),
-            {_HELD: held.filter(waits & ~over), **rest},
+        waits &= ~over
+        fresh = waits & (held[_NUMBER].to_numpy() >= number)
+        rest |= _put(state, held.filter(waits), condition, busy)
+        rest[_CALENDAR] = tiers.remind(
+            calendar, due[fresh], _words(held.filter(fresh), 0, condition)
         )
+        rest[_NEXT] = _next(number + new[0].height)
+        released = _released(held, new[1], let_go, schemas)
+        discarded = _discarded(held.filter(over), moments, ts)
+        return Step({MAIN: released, TIMEOUT: discarded}, _promise(together, moments), rest)
 
     def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
         """The tuples that are held, and those that wait for the frontier."""
-        return {
-            name: share_tuples([s[name] for s in states], partial(mine, port), schemas[port].ts)
-            for name, port in ((_HELD, 0), *((side, port) for port, side in enumerate(SIDES)))
+        ts, type_ = schemas[0].ts, schemas[0][schemas[0].ts]
+        condition = find_condition(self.on, self.keys, schemas)
+        waiting = {
+            side: share_tuples([s[side] for s in states], partial(mine, port), schemas[port].ts)
+            for port, side in enumerate(SIDES)
         }
+        known = [tiers.take(s, [_HELD], tiers.all_keys(s))[_HELD].sort(_NUMBER) for s in states]
+        held = _numbered(share_tuples(known, partial(mine, 0), ts), 0)
+        words = _words(held, 0, condition)
+        due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
+        kept = _put(tiers.start({_HELD: held}), held, condition, np.unique(words))
+        calendar = {_CALENDAR: tiers.remind(None, due, words), _NEXT: _next(held.height)}
+        return {**kept, **calendar, **waiting}
 
     def _find(
-        self, held: pl.DataFrame, due: Any, new: list[pl.DataFrame], schemas: tuple[Schema, ...]
+        self,
+        held: pl.DataFrame,
+        due: Any,
+        new: list[pl.DataFrame],
+        schemas: tuple[Schema, ...],
+        condition: Condition,
     ) -> pl.DataFrame:
         """Rows of left tuples with the row of the right tuple that lets each go, in order."""
         left, right = schemas
-        type_, condition = left[left.ts], find_condition(self.on, self.keys, schemas)
+        type_ = left[left.ts]
         marks = (due, stored(new[1][right.ts], type_))
         limit = Limit.of(Window("time", self.timeout), type_)
         limits = (limit, Limit(timed=True, reach=type(limit.reach)(0)))  # right ones do not wait
@@ -183,6 +204,63 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
             for pairs in find_pairs(inputs[0], inputs[1], condition)
         ]
         return pl.concat(found).group_by(_LEFT).agg(pl.col(_RIGHT).min()).sort(_RIGHT, _LEFT)
+
+
+def _released(
+    held: pl.DataFrame, right: pl.DataFrame, let_go: pl.DataFrame, schemas: tuple[Schema, ...]
+) -> pl.DataFrame:
+    """The tuples that right ones let go, each at the time and with the rank of that one."""
+    times = right[schemas[1].ts].gather(let_go[_RIGHT]).cast(schemas[0][schemas[0].ts].dtype)
+    released = held[let_go[_LEFT]].drop(_NUMBER).with_columns(times.alias(schemas[0].ts))
+    if ranks := ranks_of(right):
+        released = with_ranks(released, [rank.gather(let_go[_RIGHT]) for rank in ranks])
+    return released
+
+
+def _discarded(tuples: pl.DataFrame, moments: pl.Series, ts: str) -> pl.DataFrame:
+    """The tuples that have waited in vain, each at its moment."""
+    if ranks := ranks_of(tuples):
+        tuples = with_ranks(tuples, [tuples[ts], *ranks])
+    return tuples.drop(_NUMBER).with_columns(moments)
+
+
+def _numbered(tuples: pl.DataFrame, first: int) -> pl.DataFrame:
+    """Tuples with numbers as they came: those of busy keys are taken out without the others."""
+    numbers = pl.int_range(first, first + tuples.height, dtype=pl.Int64, eager=True)
+    return tuples.with_columns(numbers.alias(_NUMBER))
+
+
+def _next(number: int) -> pl.DataFrame:
+    return pl.DataFrame({"number": [number]})
+
+
+def _words(tuples: pl.DataFrame, port: int, condition: Condition) -> tiers.Hashes:
+    """The keys as words, the same for both inputs; tuples that have none are busy together."""
+    if not (condition.dtypes and tuples.height):
+        return np.zeros(tuples.height, np.uint64)
+    return condition.with_keys(tuples, port)[KEY].fill_null(0).to_numpy()
+
+
+def _busy(
+    state: State, coming: list[tiers.Hashes], frontier: Frontier, type_: Type
+) -> tuple[tiers.Hashes, pl.DataFrame | None]:
+    """The keys of which tuples come or whose timeout has come, and the rest of the calendar."""
+    calendar = state.get(_CALENDAR)
+    if frontier.final:
+        coming = [*coming, tiers.all_keys(state)]
+    elif calendar is not None and frontier.value is not None:
+        now = stored(pl.Series([frontier.value], dtype=type_.dtype), type_)[0]
+        due, calendar = tiers.due_by(calendar, now)
+        coming = [*coming, due]
+    return np.unique(np.concatenate(coming)), calendar
+
+
+def _put(
+    state: State, held: pl.DataFrame, condition: Condition, busy: tiers.Hashes
+) -> dict[str, pl.DataFrame]:
+    """The tiers with these tuples of the busy keys."""
+    found = tiers.put(state, {_HELD: held}, {_HELD: _words(held, 0, condition)}, busy)
+    return {name: frame for name, frame in found.items() if name == _HELD or "." in name}
 
 
 def _has_come(due: Any, frontier: Frontier, type_: Type) -> Any:

@@ -217,3 +217,25 @@ def test_both_outputs_have_the_fields_of_the_left_input() -> None:
 )
 def test_mistakes(how: dict[str, Any], message: str) -> None:
     assert problems(drawn(**how)) == [f"box 'w', {message}"]
+
+
+def test_a_key_of_which_nothing_comes_costs_nothing() -> None:
+    """Few tuples are let go beside many that wait, which stay the same frame."""
+    schema = bx.Schema.of({"t": "int", "k": "int"}, ts="t")
+    schemas = (schema, schema)
+    box = WaitFor(bx.Expr.of("left.k = right.k"), timeout=60)
+    many = pl.DataFrame({"t": [0] * 10_000, "k": range(10_000)})
+    frontiers = (bx.Frontier(1), bx.Frontier(1))
+    step = box.step(box.start(schemas), (many, many.clear()), frontiers, schemas)
+    large = step.state["held.0"]
+    for time in range(1, 50):
+        right = pl.DataFrame({"t": [time], "k": [100 * time]})
+        frontiers = (bx.Frontier(time + 1), bx.Frontier(time + 1))
+        step = box.step(step.state, (many.clear(), right), frontiers, schemas)
+        assert step.trains["0"].rows() == [(time, 100 * time)]
+        assert any(frame is large for frame in step.state.values())
+    frontiers = (bx.Frontier(60), bx.Frontier(60))
+    step = box.step(step.state, (many.clear(), many.clear()), frontiers, schemas)
+    assert step.trains["timeout"]["k"].to_list() == [
+        k for k in range(10_000) if k == 0 or k % 100 or k > 4900
+    ]
