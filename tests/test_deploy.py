@@ -35,3 +35,12 @@ def test_images_are_made_of_what_is_there(name: str) -> None:
 def test_prometheus() -> None:
     (job,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
     assert job["job_name"] == "boxcars"
+
+
+def test_opentelemetry_scrapes_what_prometheus_would() -> None:
+    collector = yaml.safe_load((DEPLOY / "otel-collector.yml").read_text())
+    (job,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
+    assert collector["receivers"]["prometheus"]["config"]["scrape_configs"] == [job]
+    for pipeline in collector["service"]["pipelines"].values():
+        assert set(pipeline["receivers"]) <= collector["receivers"].keys()
+        assert set(pipeline["exporters"]) <= collector["exporters"].keys()
