@@ -15,9 +15,9 @@ from boxcars.engine.counts import Counts
 from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.loads import add_loads
-from boxcars.engine.memory import keep_memory, spare_loaded
 from boxcars.engine.peek import join_peeked
 from boxcars.engine.task import Arrival, Done, Outcome, Task
+from boxcars.engine.worker import at_work
 from boxcars.engine.written import run_written
 from boxcars.kernels.kernel import Frontier
 from boxcars.model.problem import BoxcarsError
@@ -95,17 +95,16 @@ def _outcome(found: Sequence[Done]) -> Outcome:
 
 def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
     """Run a whole epoch in one task on an executor."""
-    keep_memory()
     for task in tasks:
         layout = make_layout(task.network, task.shape)
-        try:
-            if layout.writes:
-                yield run_written(task, layout)
-            else:
-                yield from run_here(task)
-        except BoxcarsError as error:
-            yield str(error)
-        spare_loaded()
+        with at_work():
+            try:
+                if layout.writes:
+                    yield run_written(task, layout)
+                else:
+                    yield from run_here(task)
+            except BoxcarsError as error:
+                yield str(error)
 
 
 def _levels(spark: SparkSession, task: Task, layout: Layout) -> RDD[Any]:
@@ -127,9 +126,8 @@ def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterato
     """What the tasks of a level do."""
 
     def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
-        keep_memory()
-        yield from _run_partition(task, level, partition, parcels)
-        spare_loaded()
+        with at_work():
+            yield from _run_partition(task, level, partition, parcels)
 
     return run
 
