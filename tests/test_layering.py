@@ -31,7 +31,7 @@ ALLOWED = {
     "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
     "linear_road": EVERYBODY - ABOVE - {"pages"},
     "pages": EVERYBODY - ABOVE,
-    "studio": EVERYBODY - {"cli", "commands", "reference", "linear_road"},
+    "studio": EVERYBODY - {"cli", "commands", "reference"},
     "reference": EVERYBODY - {"engine", "cli", "studio"},
     "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road", "studio"},
     "commands": EVERYBODY - {"cli", "reference", "pages"},

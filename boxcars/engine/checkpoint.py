@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
@@ -173,6 +173,11 @@ class Checkpoint:
 def fingerprint(network: str) -> str:
     """What tells one network from another."""
     return sha256(network.encode()).hexdigest()
+
+
+def home_of(folder: Path, kind: Literal["inputs", "outputs"], name: str) -> Path:
+    """The folder in a checkpoint for what an input or output keeps there."""
+    return folder / kind / sha256(name.encode()).hexdigest()[:16]
 
 
 def _files(manifests: Iterable[Manifest]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -27,6 +28,8 @@ ALONE = 20_000
 
 Parcel = tuple[int, Any]
 """A partition of the next level, and what goes there: a train, a report, or what went wrong."""
+
+_PYTHON_ERROR = re.compile(r"[\w.]+(Error|Exception|Exit|Interrupt)\b")
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,25 @@ def run_job(spark: SparkSession, task: Task) -> Outcome:
         else:
             found = _levels(spark, task, layout).collect()
     except Exception as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BoxcarsError(f"epoch {task.plan.epoch} failed on Spark: {first}") from error
+        what = said_by(error)
+        raise BoxcarsError(f"epoch {task.plan.epoch} failed on Spark: {what}") from error
     for done in found:
         if isinstance(done, str):
             raise BoxcarsError(done)
     return _outcome([done for done in found if isinstance(done, Done)])
+
+
+def said_by(error: Exception) -> str:
+    """The first line of an error of Spark; if it announces one of Python, that as well.
+
+    >>> said_by(ValueError("A worker failed: Traceback:\\n  File x\\nKeyError: 'k'\\n  at org.Spark"))
+    "A worker failed: Traceback: KeyError: 'k'"
+    """
+    lines = str(error).splitlines() or [type(error).__name__]
+    if not lines[0].rstrip().endswith(":"):
+        return lines[0]
+    causes = [line for line in lines[1:] if _PYTHON_ERROR.match(line)]
+    return " ".join([lines[0].rstrip(), *causes[-1:]])
 
 
 def worth_a_shuffle(spark: SparkSession, task: Task, layout: Layout) -> bool:

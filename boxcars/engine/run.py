@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -18,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from boxcars.engine.checkpoint import Checkpoint, Plan
+from boxcars.engine.checkpoint import Checkpoint, Plan, home_of
 from boxcars.engine.counts import Totals
 from boxcars.engine.epochs import Epochs, Stored
 from boxcars.engine.held import ByBucket, held_by_bucket
@@ -46,6 +45,8 @@ from boxcars.plan import Strategy
 EPOCH_ROWS = 100_000
 _SHORTEST, _LONGEST = 0.05, 0.2
 """Seconds to sleep when there is nothing new: at first, and in the end."""
+_LOOK = 0.5
+"""Seconds after which a wait looks whether a signal has come."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,14 @@ class Run:
         self._thread.start()
 
     def wait(self, timeout: float | None = None) -> Status:
-        """Wait until all input is processed; what went wrong is raised here."""
-        ended = self._ended.wait(timeout)
+        """Wait until all input is processed; what went wrong is raised here.
+
+        A Ctrl-C may reach another thread than the one that waits, which then does not wake up by
+        itself: so it looks now and then.
+        """
+        ended = self._ended.wait(_LOOK if timeout is None else timeout)
+        while timeout is None and not ended:
+            ended = self._ended.wait(_LOOK)
         if ended and self._error is not None:
             raise self._error
         return self.status()
@@ -314,7 +321,7 @@ def _open_sources(net: Network, sources: Mapping[str, Any], folder: Path) -> dic
         if name not in sources:
             raise Wrong(f"input '{name}' has no source: give it data.")
         with naming(name):
-            readers[name] = open_source(sources[name], _home(folder, "inputs", name), entity)
+            readers[name] = open_source(sources[name], home_of(folder, "inputs", name), entity)
     return readers
 
 
@@ -328,7 +335,7 @@ def _open_sinks(
     for name, sink in sinks.items():
         schema = checked.schemas[checked.network.outputs[name].source]
         with naming(name, "output"):
-            outlet = open_sink(name, sink, _home(folder, "outputs", name), schema, session)
+            outlet = open_sink(name, sink, home_of(folder, "outputs", name), schema, session)
             if any(outlet.target == other.target for other in outlets.values()):
                 raise Wrong(f"{outlet.target}: another output is written there.")
         outlets[name] = outlet
@@ -343,8 +350,3 @@ def _check_ends(planner: Planner, outlets: Mapping[str, Outlet]) -> None:
                 f"output '{name}': input '{planner.endless[0]}' never ends, so it can't become one "
                 f"file: give it a folder, such as {outlet.target.with_suffix('')}/."
             )
-
-
-def _home(folder: Path, kind: str, name: str) -> Path:
-    """The folder in the checkpoint for what an input or output keeps there."""
-    return folder / kind / sha256(name.encode()).hexdigest()[:16]

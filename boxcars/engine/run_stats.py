@@ -14,6 +14,7 @@ from typing import Any
 
 from boxcars.engine.counts import BoxTotals, Counts, Totals
 from boxcars.engine.held import ByBucket
+from boxcars.engine.latencies import Latency, latency_of, times_in
 from boxcars.engine.layout import Layout
 from boxcars.engine.loads import Load, add_loads
 from boxcars.engine.stats import aligned
@@ -35,7 +36,8 @@ class PieceStats(Counts):
     each tuple in; both are over the whole life of the run, and None while nothing has come.
     ``cpu`` is the part of the clock in which it worked in the last epochs: 1.0 is one core. Its
     ``share`` of all that its subquery did in that time is what StreamCloud calls the cost of an
-    operator.
+    operator. ``latency`` has the seconds that a tuple was in it in the last epochs, on average; how
+    long it waits in a state is not in that.
     """
 
     in_rate: float = 0.0
@@ -44,6 +46,7 @@ class PieceStats(Counts):
     selectivity: float | None = None
     cpu: float = 0.0
     share: float = 0.0
+    latency: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,21 +83,6 @@ class RunBoxStats(PieceStats):
     fused_into: str = ""
     pieces: tuple[PieceStats, ...] = ()
     buckets: tuple[BucketStats, ...] = ()
-
-
-@dataclass(frozen=True)
-class Latency:
-    """How long the tuples of an output took, in seconds: half, 95 and 99 of 100 took no longer.
-
-    The latency of a tuple goes from the moment at which its epoch was begun, when the rows were
-    taken from the sources, until the epoch was committed with the tuple at its sink. An epoch
-    counts as often as it gave tuples. Not in it: how long rows lay in the source before, and how
-    long tuples waited in earlier epochs for their window to close.
-    """
-
-    p50: float
-    p95: float
-    p99: float
 
 
 @dataclass(frozen=True)
@@ -196,8 +184,9 @@ class History:
     ) -> RunStats:
         """The statistics up to the last epoch, or up to now if nothing new has come since."""
         with self._lock:
-            first, last, epochs = self._marks[0], self._marks[-1], list(self._epochs)
+            marks, epochs = list(self._marks), list(self._epochs)
             loads = add_loads(self._loads)
+        first, last = marks[0], marks[-1]
         seconds = (last.at if now is None else now) - first.at
         fused = {n: s.last for stages in layout.stages.values() for s in stages for n in s.names}
         net, then, nothing = layout.checked.network, first.totals, BoxTotals()
@@ -205,9 +194,8 @@ class History:
         for name in [*net.inputs, *layout.checked.order]:
             type_ = "input" if name in net.inputs else net.boxes[name].box.type
             into = "" if fused.get(name, name) == name else fused[name]
-            totals = last.totals.boxes.get(name, nothing)
-            before = then.boxes.get(name, nothing)
-            box = _box_stats(totals, before, seconds, type_, into)
+            totals = [mark.totals.boxes.get(name, nothing) for mark in marks]
+            box = _box_stats(totals, seconds, type_, into)
             if name in loads:
                 instances = layout.plan[layout.plan.home[name]].instances
                 holds = None if held is None else held.get(name)
@@ -219,7 +207,7 @@ class History:
             rate = _rate(tuples - then.outputs.get(name, 0), seconds)
             worth = last.totals.worth.get(name)
             utility = worth / tuples if worth is not None and tuples else None
-            outputs[name] = OutputStats(tuples, rate, _latency(epochs, name), utility)
+            outputs[name] = OutputStats(tuples, rate, latency_of(epochs, name), utility)
         return RunStats(_with_shares(boxes, layout.plan.home), outputs)
 
 
@@ -247,16 +235,19 @@ def _part(some: float, whole: float) -> float:
     return some / whole if whole else 0.0
 
 
-def _box_stats(
-    totals: BoxTotals, before: BoxTotals, seconds: float, type_: str, into: str
-) -> RunBoxStats:
-    old = [*before.pieces, *[Counts()] * len(totals.pieces)]
+def _box_stats(totals: Sequence[BoxTotals], seconds: float, type_: str, into: str) -> RunBoxStats:
+    """What a box did, from its totals epoch by epoch; the time of a pipeline is its last box's."""
+    before, now = totals[0], totals[-1]
+    latency, latencies = times_in(totals)
+    if into:
+        latency, latencies = None, (None,) * len(now.pieces)
+    old = [*before.pieces, *[Counts()] * len(now.pieces)]
     pieces = tuple(
-        PieceStats(**_figures(new, then, seconds))
-        for new, then in zip(totals.pieces, old, strict=False)
+        PieceStats(**_figures(new, then, seconds), latency=took)
+        for new, then, took in zip(now.pieces, old, latencies, strict=False)
     )
-    whole = _figures(totals.whole, before.whole, seconds)
-    return RunBoxStats(**whole, type=type_, fused_into=into, pieces=pieces)
+    whole = _figures(now.whole, before.whole, seconds)
+    return RunBoxStats(**whole, latency=latency, type=type_, fused_into=into, pieces=pieces)
 
 
 def _bucket_stats(
@@ -287,29 +278,6 @@ def _figures(counts: Counts, before: Counts, seconds: float) -> dict[str, Any]:
 
 def _rate(number: float, seconds: float) -> float:
     return number / seconds if seconds > 0 else 0.0
-
-
-def _latency(epochs: Sequence[tuple[float, Mapping[str, int]]], output: str) -> Latency | None:
-    """The percentiles of epochs that gave an output something, each as often as it gave tuples."""
-    weighted = sorted((took, rows[output]) for took, rows in epochs if rows.get(output))
-    if not weighted:
-        return None
-    return Latency(*(_percentile(weighted, percent) for percent in (50, 95, 99)))
-
-
-def _percentile(weighted: Sequence[tuple[float, int]], percent: int) -> float:
-    """The least value that so many of a hundred do not exceed.
-
-    >>> _percentile([(0.1, 90), (0.5, 9), (2.0, 1)], 95)
-    0.5
-    """
-    wanted = sum(weight for _, weight in weighted) * percent
-    reached = 0
-    for value, weight in weighted:
-        reached += 100 * weight
-        if reached >= wanted:
-            return value
-    raise AssertionError("percentiles are of at least one value")
 
 
 def _box_table(boxes: Mapping[str, RunBoxStats]) -> str:

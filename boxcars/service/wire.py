@@ -95,7 +95,7 @@ class Schemed:
                 batch = pa.ipc.read_record_batch(pa.py_buffer(message[1:]), self._schema)
                 batch.validate(full=True)
                 return pa.Table.from_batches([batch])
-        except (pa.ArrowException, OSError, ValueError) as error:
-            first = str(error).splitlines()[0]
+        except (pa.ArrowException, OSError, EOFError, ValueError) as error:
+            first = (str(error).splitlines() or ["it has no end"])[0]
             raise BoxcarsError(f"this is no batch of Arrow: {first}") from None
         raise BoxcarsError("expected a schema (S) and then batches (B).")

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
@@ -27,6 +28,8 @@ from boxcars.studio.wire import Refusal
 
 STATIC = Path(__file__).with_name("static")
 """The page, once it is built."""
+_WORTH, _QUICK = 2_000, 4
+"""Bytes that are worth to be compressed, and how hard that is tried: a page waits for it."""
 _ABOUT = """Draw networks, check them, preview them, run them on Spark and watch them.
 
 A network goes over the wire in its plain form, as in a JSON file. Whatever changes something needs
@@ -63,6 +66,7 @@ def make_app(studio: Studio, static: Path = STATIC) -> FastAPI:
         add(app, studio)
     _add_refusals(app)
     _add_page(app, static)
+    app.add_middleware(GZipMiddleware, minimum_size=_WORTH, compresslevel=_QUICK)
     app.add_middleware(Door, access=studio.access)
     return app
 

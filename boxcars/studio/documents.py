@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from boxcars.apps import apps
 from boxcars.draw import FORMATS, draw
 from boxcars.draw.picture import output_key
 from boxcars.io.files import replacing, writing
@@ -17,10 +16,10 @@ from boxcars.lang.files import LANGUAGES, read
 from boxcars.lang.layout import layout_path, load_layout, save_layout
 from boxcars.model.network import KINDS
 from boxcars.model.plain import Reading, network_to_plain, read_network
-from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.studio import wire
 from boxcars.studio.checking import check_reading, readable, told
-from boxcars.studio.missing import Missing
+from boxcars.studio.templates import find_template
 from boxcars.studio.workspace import NO_CODE, Workspace
 
 _PLAIN = (".yaml", ".yml", ".json")
@@ -40,9 +39,7 @@ def open_file(workspace: Workspace, file: str, code: bool) -> wire.Document:
 
 def open_template(name: str) -> wire.Document:
     """The network of an application, to be drawn on from there."""
-    if name not in apps():
-        raise Missing(f"there is no application '{name}'.{nearest(name, apps())}")
-    return _document(Reading(apps()[name].build()), "", ".yaml", False, {})
+    return _document(Reading(find_template(name).build()), "", ".yaml", False, {})
 
 
 def read_text(body: wire.ReadText, code: bool) -> wire.Document:

@@ -18,7 +18,10 @@ from boxcars.studio.run_wire import HistoryAnswer
 
 MOST = 3600
 """Measurements that are kept."""
-_BOX = ("in_rate", "out_rate", "cost", "selectivity", "queue", "cpu", "state_rows", "state_bytes")
+_BOX = (
+    *("in_rate", "out_rate", "cost", "selectivity", "latency"),
+    *("queue", "cpu", "state_rows", "state_bytes"),
+)
 _COUNTS = ("tuples_in", "tuples_out")
 Values = dict[str, float | None]
 

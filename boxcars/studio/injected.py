@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from boxcars.apps import find_app
 from boxcars.expr import Expr
 from boxcars.inject import Batch
 from boxcars.io.files import read_input
@@ -21,6 +20,7 @@ from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.studio.inject_wire import Generator, InjectorSource
 from boxcars.studio.rows import from_text
 from boxcars.studio.samples import made_up, of_template
+from boxcars.studio.templates import find_template
 from boxcars.studio.workspace import Workspace
 
 _CHUNK = 10_000
@@ -60,12 +60,14 @@ def batches_of(
 def _rounds_of(
     source: InjectorSource, entities: Mapping[str, Input], workspace: Workspace
 ) -> Callable[[int], Iterator[Batch]]:
-    """What gives all the data, again and again: a template with another seed each time."""
+    """What gives all the data, again and again: of a template others each time, if they may be."""
     if source.template is not None:
-        app = find_app(source.template)
-        first = of_template(app, app.feed(source.rows, source.seed), entities)
+        app = find_template(source.template)
+        feed = app.feed(source.rows, source.seed)
+        first = of_template(app, feed, entities)
+        more = 0 if feed.tables else 1  # the records of tables are those of the first round
         return lambda number: (
-            of_template(app, app.feed(source.rows, source.seed + number), entities)
+            of_template(app, app.feed(source.rows, source.seed + more * number), entities)
             if number
             else first
         )

@@ -28,7 +28,7 @@ from boxcars.studio.history import History, measured
 from boxcars.studio.missing import Missing, Unable
 from boxcars.studio.processes import Process, Usage
 from boxcars.studio.records import Record
-from boxcars.studio.results import Tail, brought_up, remains_of
+from boxcars.studio.results import Remains, Tail, brought_up, remains_of
 from boxcars.studio.rows import read_data
 from boxcars.studio.starting import Order
 from boxcars.studio.tables import table_files
@@ -46,6 +46,8 @@ _PEEK = 2.0
 _LINES = 2000
 """Lines of the log that are told."""
 _ENDED = "the run has ended."
+_STATS = "stats.json"
+"""The last statistics; there is no such file while a run is under way."""
 
 
 class TheRun:
@@ -78,6 +80,7 @@ class TheRun:
         here = self.folder.relative_to(self._workspace.folder)
         with writing(self.folder), replacing(self.folder / "network.yaml") as part:
             part.write_text(dumps(self.network), encoding="utf-8")
+            (self.folder / _STATS).unlink(missing_ok=True)
         arguments = ["run", f"{here}/network.yaml"]
         arguments += order.options(table_files(order.tables, self.network, self.folder, here))
         arguments += [f"--checkpoint={here}/checkpoint", f"--port={port}", "--spark-pages"]
@@ -127,16 +130,9 @@ class TheRun:
 
     def _end(self, process: Process) -> None:
         """The process is no more: say how it went, and keep its last counts."""
-        record = self.record
-        left = remains_of(self.checkpoint, time() - record.started)
-        if left is not None:
-            last = None if self._stats is None else self._stats.model_dump()
-            stats = brought_up(last, left.stats)
-            self._note(left.epoch, left.read, stats, (None, None))
-            if not self.history.times:
-                self.history.note(time(), measured(stats, None, None))
+        record, left = self.record, self._recall()
         code = process.code or 0
-        done = left.finished if left is not None else code == 0
+        done = left.finished if left is not None else not self._stopping
         record.state = "stopped" if self._stopping or code in (0, INTERRUPTED) else "failed"
         if done and code == 0:
             record.state = "finished"
@@ -151,13 +147,29 @@ class TheRun:
         if not self._changing:
             self._tell(record.id)
 
+    def _recall(self) -> Remains | None:
+        """Take in the last counts that are in the checkpoint."""
+        left = remains_of(self.checkpoint, (self.record.ended or time()) - self.record.started)
+        if left is not None:
+            last = None if self._stats is None else self._stats.model_dump()
+            stats = brought_up(last, left.stats)
+            self._note(left.epoch, left.read, stats, (None, None))
+            if not self.history.times:
+                self.history.note(time(), measured(stats, None, None))
+        return left
+
+    def recover(self) -> None:
+        """Look up the last counts of a run that a studio which was killed did not see end."""
+        if not (self.folder / _STATS).exists():
+            self._recall()
+
     def _keep(self) -> None:
         """Write down what is known, as far as there is room."""
         with suppress(BoxcarsError, OSError):
             self.record.save(self.folder)
             if self._stats is not None:
                 text = self._stats.model_dump_json()
-                (self.folder / "stats.json").write_text(text, encoding="utf-8")
+                (self.folder / _STATS).write_text(text, encoding="utf-8")
 
     def stop(self, patience: float, changing: bool = False) -> None:
         """Stop behind the epoch that is under way; if that takes too long, at once."""
@@ -218,7 +230,7 @@ class TheRun:
         """The last statistics."""
         if self._stats is None:
             with suppress(OSError, ValidationError):
-                text = (self.folder / "stats.json").read_text(encoding="utf-8")
+                text = (self.folder / _STATS).read_text(encoding="utf-8")
                 self._stats = wire.Stats.model_validate_json(text)
         nothing = wire.Stats(time=time(), boxes={}, outputs={}, cpu=None, memory=None)
         return self._stats or nothing

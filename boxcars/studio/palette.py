@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
-from boxcars.apps import apps
 from boxcars.boxes.stored import Stored
 from boxcars.convert import formats
 from boxcars.expr import Expr, functions
@@ -22,6 +21,7 @@ from boxcars.outside.connector import Connector, connectors
 from boxcars.pages.words import paper, prose, summary
 from boxcars.studio import wire
 from boxcars.studio.checking import CODE, new_box, ports_of
+from boxcars.studio.templates import round_of, templates
 
 _GROUPS = {
     "map": "tuples",
@@ -111,11 +111,13 @@ def palette() -> wire.Palette:
     )
 
 
-def templates() -> list[wire.TemplateInfo]:
-    """The applications."""
+def template_infos() -> list[wire.TemplateInfo]:
+    """The templates."""
     return [
-        wire.TemplateInfo(name=app.name, family=app.family, sentence=app.sentence)
-        for app in apps().values()
+        wire.TemplateInfo(
+            name=app.name, family=app.family, sentence=app.sentence, rows=round_of(app)
+        )
+        for app in templates().values()
     ]
 
 

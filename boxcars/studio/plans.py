@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -45,9 +46,8 @@ def _plan(asked: wire.AskPlan, code: bool) -> tuple[Plan, Checked]:
     net = readable(asked.network, code)
     net.check().or_raise()
     checked = grouped(flatten(net).network, asked.groups).check().or_raise()
-    plan = make_plan(
-        checked, asked.strategy, asked.buckets, asked.instances, grouped=bool(asked.groups)
-    )
+    instances = asked.instances or os.cpu_count() or 1
+    plan = make_plan(checked, asked.strategy, asked.buckets, instances, grouped=bool(asked.groups))
     return plan, checked
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from uuid import uuid4
@@ -121,7 +121,7 @@ class _Preview:
         """Go on, as far as is asked."""
         stepping = self._stepping
         self._stopped_at = None
-        if asked.until is not None:
+        if asked.until:
             self._hunt(asked.until)
         else:
             tuples = stepping.total if asked.to == "end" else asked.tuples or self._train
@@ -130,14 +130,15 @@ class _Preview:
             self._ends.append(stepping.position)
         return self.told()
 
-    def _hunt(self, wanted: Breakpoint) -> None:
-        """Go on tuple by tuple until what is wanted comes."""
-        hunt = _hunt_of(wanted, self._checked.schemas, self._uses)
+    def _hunt(self, wanted: Sequence[Breakpoint]) -> None:
+        """Go on tuple by tuple until something comes that is wanted."""
+        hunts = [_hunt_of(each, self._checked.schemas, self._uses) for each in wanted]
         until = monotonic() + _PATIENCE
         while not self._stepping.finished and monotonic() < until:
             self._stepping.go(self._stepping.position + 1)
-            if self._stepping.came(hunt):
-                self._stopped_at = str(hunt.arc)
+            came = next(filter(self._stepping.came, hunts), None)
+            if came is not None:
+                self._stopped_at = str(came.arc)
                 return
 
     def back(self) -> Preview:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass
-from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from boxcars.engine.checkpoint import Checkpoint
+from boxcars.engine.checkpoint import Checkpoint, home_of
 from boxcars.engine.counts import Totals
 from boxcars.engine.layout import make_layout
 from boxcars.engine.run_stats import History
@@ -32,8 +32,7 @@ class Tail:
     """The end of an output whose parts are in a checkpoint."""
 
     def __init__(self, checkpoint: Path, output: str) -> None:
-        home = sha256(output.encode()).hexdigest()[:16]
-        self._folder = checkpoint / "outputs" / home / "parts"
+        self._folder = home_of(checkpoint, "outputs", output) / "parts"
         self._lock = threading.Lock()
         self._rows: deque[tuple[int, Row]] = deque(maxlen=SHOWN)
         self._epoch = self._total = 0
@@ -88,6 +87,9 @@ def remains_of(checkpoint: Path, seconds: float) -> Remains | None:
         layout = make_layout(ledger.network_of(manifest), manifest.shape)
         read = {name: place.position for name, place in manifest.places.items()}
         stats = history.stats(layout).to_plain()
+        for box in stats["boxes"].values():
+            for part in (box, *box["pieces"]):
+                part["latency"] = None  # that takes what each epoch did, and here is the sum
         return Remains(manifest.epoch, read, stats, manifest.final)
     except BoxcarsError:
         return None
@@ -104,5 +106,11 @@ def brought_up(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, 
 
 
 def _kept(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
+    """The final counts of a box, a piece or an output, with what was measured lately."""
+    if last is None:
+        return final
     names = ("in_rate", "out_rate", "rate", "cpu", "share", "latency", "buckets")
-    return {**final, **{name: last[name] for name in names if last and name in last}}
+    pieces = zip_longest(last.get("pieces", ()), final.get("pieces", ()))
+    kept = {name: last[name] for name in names if name in last}
+    whole = {"pieces": [_kept(*pair) for pair in pieces if pair[1]]} if "pieces" in final else {}
+    return {**final, **kept, **whole}

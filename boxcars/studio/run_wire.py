@@ -14,11 +14,14 @@ Instances = Positive | dict[str, Positive]
 
 
 class AskPlan(Asked):
-    """How a network is to be cut; ``groups`` are boxes that run together, by any name."""
+    """How a network is to be cut; ``groups`` are boxes that run together, by any name.
+
+    Without ``instances`` there are as many as this machine has cores, as in a run.
+    """
 
     network: Plain
     strategy: Strategy = "operator-set-cloud"
-    instances: Instances = 4
+    instances: Instances | None = None
     buckets: int = Field(default=64, ge=1, le=65_536)
     groups: dict[str, list[str]] = Field(default_factory=dict)
 
@@ -117,11 +120,11 @@ class Breakpoint(Asked):
 
 
 class AskStep(Asked):
-    """How far: so many tuples, up to the end, or until something comes."""
+    """How far: so many tuples, up to the end, or until something comes to one of some arcs."""
 
     tuples: int | None = Field(default=None, ge=1)
     to: Literal["end"] | None = None
-    until: Breakpoint | None = None
+    until: list[Breakpoint] = Field(default_factory=list)
 
 
 class ArcRows(Told):
@@ -223,7 +226,8 @@ class AskRun(Asked):
     """A network to be run, or a file with one, and where its tuples come from and go to.
 
     A source is an address, a file in the folder of the studio, or ``inject``; a sink is an address,
-    a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``.
+    a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``. With
+    a ``template`` stored tables that are not named get the records that belong to its data.
     """
 
     network: Plain | None = None
@@ -232,6 +236,7 @@ class AskRun(Asked):
     sources: dict[str, str] = Field(default_factory=dict)
     sinks: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, str | list[Row]] = Field(default_factory=dict)
+    template: str | None = None
     strategy: Strategy = "operator-set-cloud"
     instances: Instances | None = None
     buckets: int = Field(default=64, ge=1, le=65_536)

@@ -45,7 +45,9 @@ class Runs:
                 for folder in folders:
                     record = read_record(folder)
                     if record is not None:
-                        self._runs[record.id] = TheRun(record, folder, self._workspace, self._tell)
+                        run = TheRun(record, folder, self._workspace, self._tell)
+                        run.recover()
+                        self._runs[record.id] = run
             return self._runs
 
     def all(self) -> list[TheRun]:
@@ -98,8 +100,9 @@ class Runs:
     def modify(self, id: str, asked: AskModify, code: bool) -> TheRun:
         """Go on with another network or layout behind an epoch; what is refused changes nothing."""
         run = self.find(id)
-        if not run.record.live and run.record.state != "stopped":
-            raise Unable(f"'{run.record.name}' has {run.record.state}: start a new run.")
+        live = run.record.live
+        if run.record.state == "finished":
+            raise Unable(f"'{run.record.name}' has finished: start a new run.")
         before = run.record.order
         changes = {
             key: value
@@ -113,6 +116,8 @@ class Runs:
         order = before.model_copy(update=changes).fitted()
         run.stop(_PATIENCE, changing=True)
         sentence = run.again(order, _START, fresh=asked.fresh)
+        if sentence and not live:
+            raise Unable(sentence)
         if sentence:
             run.again(before, _START)
             raise Unable(f"{sentence} The run goes on as it was.")

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 import polars as pl
 
-from boxcars.apps import App, Feed, apps, find_app
+from boxcars.apps import App, Feed
 from boxcars.apps.app import Chunk
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
@@ -17,6 +17,7 @@ from boxcars.model.problem import Wrong, nearest
 from boxcars.model.types import Type
 from boxcars.studio import wire
 from boxcars.studio.rows import csv_text, plain_rows
+from boxcars.studio.templates import find_template, templates
 
 _NAMES = ("ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jan")
 _FIRST = datetime(2026, 1, 1)
@@ -31,7 +32,7 @@ def sample(asked: wire.AskSample) -> wire.Sample:
     if asked.input not in net.inputs:
         raise Wrong(f"there is no input '{asked.input}'.{nearest(asked.input, net.inputs)}")
     entity = net.inputs[asked.input]
-    app = find_app(asked.template) if asked.template else _fitting(net, asked.input)
+    app = find_template(asked.template) if asked.template else _fitting(net, asked.input)
     tables: dict[str, list[wire.Row]] = {}
     if app is not None:
         feed = app.feed(max(asked.rows * len(app.build().inputs), 4), asked.seed)
@@ -54,7 +55,7 @@ def _fitting(net: Network, input: str) -> App | None:
     The input must have its fields, or some of them.
     """
     fields = net.inputs[input].fields
-    for app in sorted(apps().values(), key=lambda app: app.name != net.name):
+    for app in sorted(templates().values(), key=lambda app: app.name != net.name):
         known = app.build().inputs
         if input in known and fields.items() <= known[input].fields.items():
             return app

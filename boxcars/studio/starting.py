@@ -15,7 +15,9 @@ from boxcars.model.problem import Wrong, nearest
 from boxcars.model.superbox import flatten
 from boxcars.plan import STRATEGIES
 from boxcars.studio.checking import readable, trusted
+from boxcars.studio.rows import plain_rows
 from boxcars.studio.run_wire import AskRun, Instances
+from boxcars.studio.templates import find_template, round_of
 from boxcars.studio.wire import Plain, Row, Strategy
 from boxcars.studio.workspace import Workspace
 
@@ -107,7 +109,7 @@ def prepare(asked: AskRun, workspace: Workspace, code: bool) -> Order:
         network=network_to_plain(net),
         sources=sources,
         sinks=sinks,
-        tables=asked.tables,
+        tables={**_records(asked.template, net), **asked.tables},
         strategy=asked.strategy,
         instances=asked.instances,
         grouped=bool(asked.groups),
@@ -137,6 +139,19 @@ def _network(asked: AskRun, workspace: Workspace, code: bool) -> Network:
     if asked.network is not None:
         return readable(asked.network, code)
     return trusted(load(workspace.existing(asked.file or "")), code)
+
+
+def _records(template: str | None, net: Network) -> dict[str, list[Row]]:
+    """The records of a template for the tables of a network that have its fields."""
+    if template is None or not net.tables:
+        return {}
+    app = find_template(template)
+    known = app.build().tables
+    return {
+        name: plain_rows(records)
+        for name, records in app.feed(round_of(app), 1).tables.items()
+        if name in net.tables and net.tables[name].fields == known[name].fields
+    }
 
 
 def _addresses(

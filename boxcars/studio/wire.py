@@ -152,11 +152,12 @@ class Palette(Told):
 
 
 class TemplateInfo(Told):
-    """An application that ships with Boxcars."""
+    """An application that ships with Boxcars; so many ``rows`` of its data show what it does."""
 
     name: str
     family: str
     sentence: str
+    rows: int
 
 
 class NetworkFile(Told):

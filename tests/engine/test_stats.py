@@ -14,12 +14,12 @@ import boxcars as bx
 from boxcars.cli import app
 from boxcars.engine.counts import BoxTotals, Counts, Totals, side_by_side
 from boxcars.engine.foreground import progress_line
+from boxcars.engine.latencies import Latency
 from boxcars.engine.layout import Shape, lay_out
 from boxcars.engine.run_stats import (
     FOR_LATENCIES,
     FOR_RATES,
     History,
-    Latency,
     OutputStats,
     PieceStats,
     RunBoxStats,
@@ -93,6 +93,9 @@ def test_pieces_add_up_to_their_box(spark: SparkSession) -> None:
     assert counts.cost == pytest.approx(1e6 * counts.seconds / counts.tuples_in)
     assert counts.seconds > 0
     assert stats.boxes["calls"].seconds > 0
+    times = [piece.latency or 0.0 for piece in counts.pieces]
+    assert all(0 < took < piece.seconds for took, piece in zip(times, counts.pieces, strict=True))
+    assert min(times) <= (counts.latency or 0.0) <= max(times)
 
 
 def test_latencies_are_in_order_and_tell_of_outputs_that_gave_something(
@@ -162,11 +165,9 @@ def test_a_finished_run_has_its_totals(spark: SparkSession, tmp_path: Path) -> N
 
     first, again = go(), go()
     assert counted(again) == counted(first)
+    lately = {**dict.fromkeys(("in_rate", "out_rate", "cpu", "share"), 0.0), "latency": None}
     assert again.boxes["counts"].pieces == tuple(
-        PieceStats(
-            **{**asdict(piece), **dict.fromkeys(("in_rate", "out_rate", "cpu", "share"), 0.0)}
-        )
-        for piece in first.boxes["counts"].pieces
+        PieceStats(**{**asdict(piece), **lately}) for piece in first.boxes["counts"].pieces
     )
     assert again.outputs["counts"].latency is None
 

@@ -1,9 +1,11 @@
-"""A studio for all tests of a module, in a folder of its own."""
+"""A studio for all tests of a module, in a folder of its own, and who looks at its page."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from boxcars.studio.build import build
+from tests.studio.page.browser import Person, chromium
 from tests.studio.server import Served
 
 
@@ -12,3 +14,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     found = Served(tmp_path_factory.mktemp("studio"))
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session")
+def page() -> None:
+    """The page as it is now, and the tools that look at it."""
+    build(tools=True)
+
+
+@pytest.fixture
+def person(request: pytest.FixtureRequest, served: Served) -> Iterator[Person]:
+    request.getfixturevalue("page")
+    with chromium(served.url) as someone:
+        yield someone
+        assert someone.complaints == []

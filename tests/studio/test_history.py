@@ -12,10 +12,11 @@ from boxcars.cli import app as boxcars
 from boxcars.studio.history import History, measured
 from boxcars.studio.results import SHOWN, Tail, brought_up
 
+PIECE = {"cpu": 0.25, "latency": 0.75}
 STATS = {
     "boxes": {
         "calls": {"type": "input", "in_rate": 12.3456789, "queue": 3, "cost": None, "pieces": []},
-        "few": {"type": "filter", "in_rate": 5.0, "queue": 0, "pieces": [{"cpu": 0.25}]},
+        "few": {"type": "filter", "in_rate": 5.0, "queue": 0, "latency": 0.5, "pieces": [PIECE]},
     },
     "outputs": {"cheap": {"rate": 1.5, "tuples": 7, "latency": {"p50": 1, "p95": 2, "p99": 3}}},
 }
@@ -27,6 +28,7 @@ def test_series_have_names() -> None:
     assert (found["run/cpu"], found["run/memory"], found["run/p95"]) == (0.5, 1000, 2)
     assert (found["instance/few/0/cpu"], found["box/few/instances"]) == (0.25, 1)
     assert (found["output/cheap/p99"], found["box/calls/cost"]) == (3, None)
+    assert (found["box/few/latency"], found["instance/few/0/latency"]) == (0.5, 0.75)
 
 
 def test_a_long_history_gets_coarser_and_stays_whole(tmp_path: Path) -> None:
@@ -65,9 +67,12 @@ def test_the_tail_of_an_output(tmp_path: Path) -> None:
 
 
 def test_last_counts_keep_the_rates_of_before() -> None:
-    final = {"boxes": {"a": {"tuples_in": 9, "in_rate": 0.1}}, "outputs": {}}
-    last = {"boxes": {"a": {"tuples_in": 5, "in_rate": 3.0}}, "outputs": {}}
-    assert brought_up(last, final)["boxes"] == {"a": {"tuples_in": 9, "in_rate": 3.0}}
+    piece, lately = {"tuples_in": 4, "latency": None}, {"tuples_in": 2, "latency": 0.5}
+    box = {"tuples_in": 9, "in_rate": 0.1, "pieces": [piece, piece]}
+    final = {"boxes": {"a": box}, "outputs": {}}
+    last = {"boxes": {"a": {"tuples_in": 5, "in_rate": 3.0, "pieces": [lately]}}, "outputs": {}}
+    kept = [{"tuples_in": 4, "latency": 0.5}, piece]
+    assert brought_up(last, final)["boxes"] == {"a": {**box, "in_rate": 3.0, "pieces": kept}}
     assert brought_up(None, final) is final
 
 

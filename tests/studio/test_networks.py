@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import boxcars as bx
-from boxcars.apps import apps
 from boxcars.model.plain import network_to_plain
+from boxcars.studio.templates import templates
 from tests.studio.server import Served
 
 CHEAP: dict[str, Any] = {
@@ -54,11 +54,11 @@ def test_the_palette_has_every_box_and_function(served: Served) -> None:
     assert {c["scheme"] for c in palette["connectors"]} >= {"inject", "live", "kafka", "file"}
 
 
-@pytest.mark.parametrize("name", apps())
+@pytest.mark.parametrize("name", templates())
 def test_templates_are_right(served: Served, name: str) -> None:
     document = served.get(f"/api/templates/{name}")
     assert document["problems"] == []
-    assert document["network"] == network_to_plain(apps()[name].build())
+    assert document["network"] == network_to_plain(templates()[name].build())
     assert served.post("/api/check", {"network": document["network"]})["ok"]
 
 
@@ -156,7 +156,7 @@ def test_grouping_is_refused_in_words(served: Served) -> None:
 
 
 def test_grouping_several_ports_keeps_the_meaning(served: Served) -> None:
-    net = network_to_plain(apps()["ddos"].build())
+    net = network_to_plain(templates()["ddos"].build())
     boxes = [name for name, block in net["boxes"].items() if block["type"] == "aggregate"]
     grouped = served.post("/api/group", {"network": net, "boxes": boxes, "name": "windows"})
     assert served.post("/api/check", {"network": grouped["network"]})["ok"]

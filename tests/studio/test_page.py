@@ -2,17 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
-import pytest
 from playwright.sync_api import FilePayload, WebSocketRoute, expect
 
 import boxcars as bx
-from boxcars.studio.build import PAGE, build, make_types
-from tests.studio.page.browser import Person, chromium
-from tests.studio.page.networks import chain, fake_run, fake_stats, high_mobility
+from boxcars.studio.build import PAGE, make_types
+from tests.studio.page.browser import Person
+from tests.studio.page.networks import NO_HISTORY, chain, fake_run, fake_stats, high_mobility
 from tests.studio.server import Served
 
 FIELDS = (
@@ -27,21 +25,7 @@ PAIR = {
     "x2": "last(x)",
     "y2": "last(y)",
 }
-NO_HISTORY: dict[str, object] = {"times": [], "series": {}}
 SPEED = "sqrt(power(x2-x1,2)+power(y2-y1,2))/(t2-t1)"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def page() -> None:
-    """The page as it is now."""
-    build()
-
-
-@pytest.fixture
-def person(served: Served) -> Iterator[Person]:
-    with chromium(served.url) as someone:
-        yield someone
-        assert someone.complaints == []
 
 
 def test_the_types_are_those_of_the_api(tmp_path: Path) -> None:
@@ -83,7 +67,7 @@ def test_from_an_empty_canvas_to_an_alert(person: Person, served: Served) -> Non
     see = person.see
     draw_high_mobility(person)
     expect(see("alarm-speed")).to_be_visible()
-    expect(see("field-problem")).to_contain_text("sqrt")
+    expect(see("field-problem").filter(has_text="sqrt")).to_be_visible()
     person.write_code("expr-fields-2", SPEED)
     expect(see("alarm-speed")).to_have_count(0)
     person.click("add-filter")
@@ -126,8 +110,31 @@ def test_from_an_empty_canvas_to_an_alert(person: Person, served: Served) -> Non
     expect(see("file")).to_have_attribute("data-dirty", "false")
     person.click("mode-watch")
     expect(see("run-state")).to_have_text("running")
+    look_into_an_arrow(person)
+    inject_otherwise(person)
     person.click("stop")
     expect(see("run-state")).to_have_text("stopped", timeout=60_000)
+
+
+def look_into_an_arrow(person: Person) -> None:
+    """Its last tuples, while others flow; and Spark has pages of its own."""
+    person.see("arc-speed#0").locator("path").first.dispatch_event("click")
+    expect(person.see("arc-table").locator("tbody tr").first).to_be_visible()
+    expect(person.see("spark-ui")).to_have_attribute("href", re.compile("^http://"))
+
+
+def inject_otherwise(person: Person) -> None:
+    """Pause the injector, end it, and start another one."""
+    see = person.see
+    person.click("pause-injector")
+    expect(see("injector")).to_contain_text("now 0/s")
+    person.click("stop-injector")
+    expect(see("injector")).to_have_count(0)
+    see("injector-source").select_option("generator")
+    person.see("injector-rate").fill("50")
+    person.click("inject")
+    expect(see("injector")).to_contain_text("made-up tuples")
+    expect(see("injector")).not_to_contain_text("now 0/s")
 
 
 def in_rate(person: Person) -> float:

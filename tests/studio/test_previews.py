@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import boxcars as bx
-from boxcars.apps import apps
 from boxcars.cli import app as boxcars
 from boxcars.model.plain import network_to_plain
+from boxcars.studio.templates import templates
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP, changed
 
@@ -54,13 +54,14 @@ def test_step_by_step_and_back(served: Served) -> None:
 
 def test_breakpoints(served: Served) -> None:
     path = f"/api/previews/{start(served)['id']}/step"
-    found = served.post(path, {"until": {"arc": "calls", "where": "price > 5"}})
+    dear, hourly = {"arc": "calls", "where": "price > 5"}, {"arc": "hourly"}
+    found = served.post(path, {"until": [hourly, dear]})
     assert (found["position"], found["stopped_at"]) == (2, "calls")
-    found = served.post(path, {"until": {"arc": "hourly"}})
+    found = served.post(path, {"until": [hourly, dear]})
     assert (found["stopped_at"], found["arcs"]["hourly"]["fresh"]) == ("hourly", 1)
-    _, sentence = served.refused("POST", path, {"until": {"arc": "hourly", "where": "nn > 1"}})
+    _, sentence = served.refused("POST", path, {"until": [{"arc": "hourly", "where": "nn > 1"}]})
     assert sentence == "unknown field 'nn'. Did you mean 'n'?"
-    _, sentence = served.refused("POST", path, {"until": {"arc": "horly"}})
+    _, sentence = served.refused("POST", path, {"until": [{"arc": "horly"}]})
     assert sentence == "there is no arc 'horly'. Did you mean 'hourly'?"
 
 
@@ -81,9 +82,9 @@ def test_data_as_text_and_what_does_not_fit(served: Served) -> None:
     assert (code, "unknown field 'prise'" in sentence) == (400, True)
 
 
-@pytest.mark.parametrize("name", apps())
+@pytest.mark.parametrize("name", templates())
 def test_a_preview_in_steps_gives_what_a_run_gives(served: Served, name: str) -> None:
-    net = apps()[name].build()
+    net = templates()[name].build()
     plain = network_to_plain(net)
     data: dict[str, Any] = {}
     tables: dict[str, Any] = {}

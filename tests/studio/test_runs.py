@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 from websockets.sync.client import connect
 
+from boxcars.studio.run_wire import AskRun
+from boxcars.studio.starting import prepare
+from boxcars.studio.templates import find_template
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP, changed
 
@@ -189,6 +192,17 @@ def test_what_can_not_run_is_said(served: Served) -> None:
     run = served.post("/api/runs", {**body, "sources": {"calls": "nothing.csv"}})
     failed = state(served, run["id"], "failed")
     assert "nothing.csv: there is no such file" in failed["sentence"]
+
+
+def test_tables_get_the_records_of_a_template(served: Served) -> None:
+    plain = served.get("/api/templates/blacklist")["network"]
+    workspace, records = served.studio.workspace, [{"phone": "+34"}]
+    order = prepare(AskRun(network=plain, template="blacklist"), workspace, False)
+    (frame,) = find_template("blacklist").feed(5_000, 1).tables.values()
+    assert order.tables == {"fraudsters": frame.to_dicts()}
+    asked = AskRun(network=plain, template="blacklist", tables={"fraudsters": records})
+    assert prepare(asked, workspace, False).tables == {"fraudsters": records}
+    assert prepare(AskRun(network=plain), workspace, False).tables == {}
 
 
 def test_runs_end_with_the_studio(tmp_path: Path) -> None:

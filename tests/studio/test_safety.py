@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,20 @@ def test_headers_that_protect_the_page(served: Served) -> None:
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert "unsafe-eval" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.usefixtures("page")
+def test_answers_are_small_and_kept(served: Served) -> None:
+    """What compresses is compressed for who takes that; files with a hash are never asked for."""
+    names = re.findall(r"/assets/[^\"]+\.(?:js|css)", served.request("GET", "/")[1].decode())
+    assert len(names) >= 2
+    for path in (*names, "/api/palette"):
+        _, whole, _ = served.request("GET", path)
+        _, packed, headers = served.request("GET", path, accept_encoding="gzip")
+        assert headers["content-encoding"] == "gzip"
+        assert (gzip.decompress(packed), len(packed) < len(whole) / 2) == (whole, True)
+        assert ("immutable" in headers.get("cache-control", "")) == (path in names)
+    assert served.request("GET", "/")[2]["cache-control"] == "no-cache"
 
 
 def test_what_makes_no_sense_is_said(served: Served) -> None:

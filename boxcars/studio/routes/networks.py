@@ -13,7 +13,7 @@ from boxcars.studio.differences import compare
 from boxcars.studio.documents import open_file, open_template, read_text, save_file, write_text
 from boxcars.studio.entities import describe_entity, list_entities
 from boxcars.studio.grouping import group, ungroup
-from boxcars.studio.palette import palette, templates
+from boxcars.studio.palette import palette, template_infos
 from boxcars.studio.run_wire import AskCases, CaseResult, Cases
 from boxcars.studio.samples import sample
 from boxcars.studio.studio import Studio
@@ -36,7 +36,7 @@ def add_networks(app: FastAPI, studio: Studio) -> None:
     @app.get("/api/templates", tags=["networks"])
     def list_templates() -> list[wire.TemplateInfo]:
         """The applications that ship with Boxcars."""
-        return templates()
+        return template_infos()
 
     @app.get("/api/templates/{name}", tags=["networks"])
     def get_template(name: str) -> wire.Document:

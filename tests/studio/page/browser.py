@@ -14,6 +14,8 @@ from tests.studio.server import TOKEN
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 20_000
 """Milliseconds until something must be there."""
+AT = "name => document.activeElement?.closest(`[data-testid='${name}']`) !== null"
+"""Whether the focus of the keyboard is at a part of the page."""
 
 
 @dataclass
@@ -102,6 +104,22 @@ class Person:
         self.page.wait_for_timeout(400)
         self.drag(self.handle(source, "right", port), self.handle(target, "left", index))
 
+    def search(self, words: str) -> None:
+        """Do what the search knows by some words, with the keyboard."""
+        self.page.keyboard.press("Control+k")
+        expect(self.see("commands-input")).to_be_focused()
+        self.page.keyboard.type(words)
+        self.page.keyboard.press("Enter")
+        expect(self.see("commands")).to_have_count(0)
+
+    def tab_to(self, name: str, most: int = 80) -> None:
+        """Go to a part of the page with the Tab key alone."""
+        for _ in range(most):
+            if self.page.evaluate(AT, name):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"there is no way to {name} with the Tab key")
+
     def lay_out(self) -> None:
         self.click("layout")
         self.page.wait_for_timeout(700)
@@ -109,9 +127,14 @@ class Person:
 
 @contextmanager
 def chromium(
-    address: str, *, dark: bool = False, width: int = 1280, height: int = 800
+    address: str,
+    *,
+    dark: bool = False,
+    width: int = 1280,
+    height: int = 800,
+    trusting: bool = False,
 ) -> Iterator[Person]:
-    """A window of Chromium."""
+    """A window of Chromium; if it is trusting, certificates may vouch for themselves."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     assert found, "Chromium is not installed: bin/test sees to it"
     with sync_playwright() as play:
@@ -120,6 +143,7 @@ def chromium(
             context = browser.new_context(
                 viewport={"width": width, "height": height},
                 color_scheme="dark" if dark else "light",
+                ignore_https_errors=trusting,
             )
             yield Person(context.new_page(), address)
         finally:

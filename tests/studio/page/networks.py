@@ -10,6 +10,7 @@ import yaml
 
 import boxcars as bx
 
+NO_HISTORY: dict[str, object] = {"times": [], "series": {}}
 EXAMPLE = Path(__file__).parents[3] / "examples" / "high-mobility.yaml"
 
 
@@ -48,10 +49,18 @@ def fake_run() -> dict[str, Any]:
     return known | times | nothing | {"address": None, "spark_ui": None, "command": ""}
 
 
+def fake_injector() -> dict[str, Any]:
+    """An injector of that run."""
+    known = {"id": "some", "run": "busy", "inputs": ["calls"], "source": "made-up tuples"}
+    pace = {"rate": 500.0, "speed": None, "measured": 499.0, "batch": 100, "injectors": 2}
+    return known | pace | {"state": "running", "sentence": "", "sent": 5_000, "stamp": False}
+
+
 def fake_stats(number: int) -> dict[str, Any]:
     """The statistics of that run, each a second later than those before."""
     counts = ("tuples_in", "tuples_out", "late", "dead", "queue", "state_rows", "state_bytes")
     piece = dict.fromkeys(counts, number) | {"cost": 1.0, "selectivity": 1.0, "share": 0.1}
+    piece |= {"latency": 0.01}
     rates = {"in_rate": float(number), "out_rate": float(number), "cpu": 0.5, "seconds": 1.0}
     kinds = {"calls": "input", "callers": "map", "callees": "map", "both": "union"}
     kinds |= {"pairs": "aggregate", "speed": "map", "fast": "filter"}
@@ -59,5 +68,6 @@ def fake_stats(number: int) -> dict[str, Any]:
         name: piece | rates | {"type": kind, "fused_into": "", "pieces": [piece | rates] * 4}
         for name, kind in kinds.items()
     }
-    outputs = {"frauds": {"tuples": number, "rate": 1.0, "latency": None, "utility": None}}
+    latency = {"p50": 0.1, "p95": 0.2, "p99": 0.3}
+    outputs = {"frauds": {"tuples": number, "rate": 1.0, "latency": latency, "utility": None}}
     return {"time": float(number), "boxes": boxes, "outputs": outputs, "cpu": 1.0, "memory": 1}

@@ -188,18 +188,24 @@ function CheckState() {
   const empty = useDoc((state) => Object.keys(state.doc.network).length <= 1);
   if (!answer || empty) return null;
   const number = answer.problems.length;
+  const [first] = answer.problems;
+  const words = number ? plural(number, "problem") : "all right";
   return (
-    <button
-      type="button"
-      className={number ? "check-state bad" : "check-state good"}
-      onClick={() => {
-        setMode("compose");
-        openDock("problems");
-      }}
-      aria-live="polite"
-      data-testid="check-state"
-    >
-      {number ? plural(number, "problem") : "all right"}
-    </button>
+    <>
+      <button
+        type="button"
+        className={number ? "check-state bad" : "check-state good"}
+        onClick={() => {
+          setMode("compose");
+          openDock("problems");
+        }}
+        data-testid="check-state"
+      >
+        {words}
+      </button>
+      <span className="unseen" role="status" data-testid="check-spoken">
+        {first ? `${words}: ${first.entity} ${first.name}: ${first.message}` : words}
+      </span>
+    </>
   );
 }

@@ -16,7 +16,24 @@ function takeToken(): string {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
 
-export const token = takeToken();
+let token = takeToken();
+
+/**
+ * A studio that is started again has another token, and may open a tab of its own. That tab tells
+ * it to those that were there before; so does its address in one of them.
+ */
+const tabs = new BroadcastChannel(TOKEN);
+if (token) tabs.postMessage(token);
+tabs.onmessage = (event: MessageEvent<string>) => {
+  sessionStorage.setItem(TOKEN, event.data);
+  token = event.data;
+};
+window.addEventListener("hashchange", () => {
+  token = takeToken();
+});
+
+const authorized = (): Record<string, string> =>
+  token ? { Authorization: `Bearer ${token}` } : {};
 
 /** A refusal of the studio, or that it can't be reached. */
 export class ApiError extends Error {
@@ -54,7 +71,7 @@ async function call<Answer>(
     answer = await fetch(path, {
       method,
       headers: {
-        ...(token && { Authorization: `Bearer ${token}` }),
+        ...authorized(),
         ...(body !== undefined && { "Content-Type": "application/json" }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -78,7 +95,7 @@ export function lose(): void {
   if (looking) return;
   looking = true;
   const timer = window.setInterval(() => {
-    fetch("/api/about").then(
+    fetch("/api/about", { headers: authorized() }).then(
       (answer) => {
         if (!answer.ok) return;
         looking = false;

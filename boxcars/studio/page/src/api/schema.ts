@@ -871,13 +871,10 @@ export interface components {
              * @enum {string}
              */
             strategy?: "operator-set-cloud" | "operator-cloud" | "query-cloud";
-            /**
-             * Instances
-             * @default 4
-             */
+            /** Instances */
             instances?: number | {
                 [key: string]: number;
-            };
+            } | null;
             /**
              * Buckets
              * @default 64
@@ -1018,6 +1015,8 @@ export interface components {
         /**
          * AskPlan
          * @description How a network is to be cut; ``groups`` are boxes that run together, by any name.
+         *
+         *     Without ``instances`` there are as many as this machine has cores, as in a run.
          */
         AskPlan: {
             /** Network */
@@ -1030,13 +1029,10 @@ export interface components {
              * @enum {string}
              */
             strategy?: "operator-set-cloud" | "operator-cloud" | "query-cloud";
-            /**
-             * Instances
-             * @default 4
-             */
+            /** Instances */
             instances?: number | {
                 [key: string]: number;
-            };
+            } | null;
             /**
              * Buckets
              * @default 64
@@ -1075,7 +1071,8 @@ export interface components {
          * @description A network to be run, or a file with one, and where its tuples come from and go to.
          *
          *     A source is an address, a file in the folder of the studio, or ``inject``; a sink is an address,
-         *     a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``.
+         *     a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``. With
+         *     a ``template`` stored tables that are not named get the records that belong to its data.
          */
         AskRun: {
             /** Network */
@@ -1103,6 +1100,8 @@ export interface components {
                     [key: string]: unknown;
                 }[];
             };
+            /** Template */
+            template?: string | null;
             /**
              * Strategy
              * @default operator-set-cloud
@@ -1164,14 +1163,15 @@ export interface components {
         };
         /**
          * AskStep
-         * @description How far: so many tuples, up to the end, or until something comes.
+         * @description How far: so many tuples, up to the end, or until something comes to one of some arcs.
          */
         AskStep: {
             /** Tuples */
             tuples?: number | null;
             /** To */
             to?: "end" | null;
-            until?: components["schemas"]["Breakpoint"] | null;
+            /** Until */
+            until?: components["schemas"]["Breakpoint"][];
         };
         /**
          * AskUngroup
@@ -2084,7 +2084,7 @@ export interface components {
         };
         /**
          * TemplateInfo
-         * @description An application that ships with Boxcars.
+         * @description An application that ships with Boxcars; so many ``rows`` of its data show what it does.
          */
         TemplateInfo: {
             /** Name */
@@ -2093,6 +2093,8 @@ export interface components {
             family: string;
             /** Sentence */
             sentence: string;
+            /** Rows */
+            rows: number;
         };
         /**
          * Text

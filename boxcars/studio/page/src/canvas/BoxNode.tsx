@@ -44,7 +44,12 @@ export const BoxNode = memo(function BoxNode({
         </span>
       </span>
       {wrong && (
-        <span className="alarm" data-testid={`alarm-${id}`} aria-label={data.problems.join(" ")}>
+        <span
+          className="alarm"
+          role="img"
+          aria-label={data.problems.join(" ")}
+          data-testid={`alarm-${id}`}
+        >
           {data.problems.length > 1 ? data.problems.length : "!"}
         </span>
       )}

@@ -70,6 +70,7 @@ export function ArcPanel({ edge }: { edge: ArcEdge }) {
                     id={id}
                     value={data.point}
                     trouble={nameTrouble}
+                    testId="point-name"
                     onDone={(to) => renamePoint(data.point, to, point)}
                   />
                 )}
@@ -94,6 +95,7 @@ export function ArcPanel({ edge }: { edge: ArcEdge }) {
                       id={id}
                       value={point.tuples ?? null}
                       placeholder="–"
+                      testId="point-tuples"
                       onChange={(tuples) => {
                         const { tuples: _, ...rest } = point;
                         putPoint(data.point, tuples === null ? rest : { ...rest, tuples }, "point");

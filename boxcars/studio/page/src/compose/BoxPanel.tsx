@@ -2,7 +2,7 @@
 
 import { useShallow } from "zustand/react/shallow";
 
-import { useProblems, useReads } from "../fields/context";
+import { useProblems } from "../fields/context";
 import { asText } from "../fields/plain";
 import { ParamField } from "../fields/ParamField";
 import { putBox, swapReads } from "../model/edit";
@@ -22,6 +22,7 @@ import type { ParamInfo } from "../api/types";
 import { Badge } from "../ui/Badge";
 import { Button, Draft, Labelled, TextField, Wrongs } from "../ui/controls";
 import { Fields } from "./Fields";
+import { Reads } from "./Reads";
 
 /** Change a parameter; undefined takes it away. */
 function put(name: string, key: string, value: Plain | undefined, typing = false): void {
@@ -76,7 +77,6 @@ export function BoxPanel({ name, block }: { name: string; block: BoxBlock }) {
   const ports = useFlow((state) => state.nodes.find((n) => n.id === name)?.data);
   const definition = superboxesAt(network, scope)[block.type];
   const problems = useProblems(name);
-  const reads = useReads(name);
   const sources = readsOf(block);
   const params = definition ? paramsOf(definition.params ?? {}) : (info?.params ?? []);
   const keys = new Set(params.map((param) => param.key));
@@ -152,17 +152,7 @@ export function BoxPanel({ name, block }: { name: string; block: BoxBlock }) {
               />
             )}
           </h3>
-          {sources.length === 0 && (
-            <p className="help">Nothing yet: drag an arrow to the dot on its left side.</p>
-          )}
-          {sources.map((source, i) => (
-            <Fields
-              key={i}
-              title={source ?? "not connected"}
-              prefix={ports?.inputs[i] ?? ""}
-              schema={reads[i]}
-            />
-          ))}
+          <Reads id={name} />
         </section>
         <section>
           <h3>Gives</h3>

@@ -12,7 +12,7 @@ import { schemaOf } from "../fields/context";
 import { Badge } from "../ui/Badge";
 import { Button, Labelled, NumberField, Wrongs } from "../ui/controls";
 import { NameField } from "./BoxPanel";
-import { Fields } from "./Fields";
+import { Reads } from "./Reads";
 
 function Head({
   tone,
@@ -145,11 +145,7 @@ export function OutputPanel({ id }: { id: string }) {
         <NameField id={id} name={name} others={others} />
         <section>
           <h3>Reads</h3>
-          {block.from ? (
-            <Fields title={block.from} schema={schema} open />
-          ) : (
-            <p className="help">Nothing yet: drag an arrow to the dot on its left side.</p>
-          )}
+          <Reads id={id} />
         </section>
         <Labelled
           label="QoS"

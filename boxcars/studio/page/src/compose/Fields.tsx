@@ -6,21 +6,10 @@ import type { Arc } from "../model/network";
 import { useCheck } from "../state/check";
 import { plural } from "../ui/format";
 
-export function Fields(props: {
-  title: string;
-  schema?: ArcSchema | undefined;
-  arc?: Arc;
-  prefix?: string;
-  open?: boolean;
-}) {
+export function Fields(props: { title?: string; schema?: ArcSchema | undefined; arc?: Arc }) {
   useCheck((state) => state.answer);
   const schema = props.arc ? schemaOf(props.arc) : props.schema;
-  const title = (
-    <>
-      {props.prefix && <span className="soft">{props.prefix} </span>}
-      <code>{props.title}</code>
-    </>
-  );
+  const title = props.title && <code>{props.title}</code>;
   if (!schema?.fields.length)
     return (
       <p className="arc-line">
@@ -28,7 +17,7 @@ export function Fields(props: {
       </p>
     );
   return (
-    <details className="arc-fields" open={props.open}>
+    <details className="arc-fields">
       <summary>
         {title} <span className="soft">{plural(schema.fields.length, "field")}</span>
       </summary>

@@ -5,19 +5,13 @@ import { useShallow } from "zustand/react/shallow";
 
 import type { BoxInfo } from "../api/types";
 import { DRAGGED } from "../canvas/Canvas";
+import { ENDS, type Item } from "../model/ends";
 import { superboxesAt } from "../model/network";
 import { add } from "../state/actions";
 import { useDoc } from "../state/doc";
 import { usePalette } from "../state/palette";
 import { Badge } from "../ui/Badge";
 import { TextField } from "../ui/controls";
-
-interface Item {
-  type: string;
-  icon: string;
-  tone: string;
-  summary: string;
-}
 
 const GROUPS: [string, string][] = [
   ["tuples", "Tuple by tuple"],
@@ -26,11 +20,6 @@ const GROUPS: [string, string][] = [
   ["tables", "Stored tables"],
   ["formats", "Formats"],
   ["code", "Your code"],
-];
-
-const ENDS: Item[] = [
-  { type: "input", icon: "▶", tone: "input", summary: "Where tuples come in, with their fields." },
-  { type: "output", icon: "◀", tone: "output", summary: "Where results leave the network." },
 ];
 
 const toItem = (box: BoxInfo): Item => ({

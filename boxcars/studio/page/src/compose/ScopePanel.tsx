@@ -55,6 +55,7 @@ export function ScopePanel() {
                   value={name}
                   mono
                   label="name of the parameter"
+                  testId={`param-name-${i}`}
                   trouble={(to) =>
                     to !== name && to in params ? `There is a '${to}' already.` : nameTrouble(to)
                   }
@@ -67,6 +68,7 @@ export function ScopePanel() {
                   mono
                   label={`default of ${name}`}
                   placeholder="must be given"
+                  testId={`param-default-${i}`}
                   onDone={(text) =>
                     putParams({ ...params, [name]: text === "" ? null : (parseJson(text) ?? text) })
                   }

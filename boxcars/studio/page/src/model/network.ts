@@ -64,7 +64,7 @@ export type Scope = readonly Step[];
 
 export type Kind = "input" | "box" | "output";
 
-const OUTPUT = "-> ";
+export const OUTPUT = "-> ";
 
 /** The id of an output on the canvas; it may have the name of a box. */
 export const outputId = (name: string): string => OUTPUT + name;

@@ -8,8 +8,10 @@ import { add, groupSelected, selectAll, tidyUp, ungroupSelected } from "../state
 import { redo, undo } from "../state/doc";
 import { download, mayLeave, openFile, openNew, openTemplate, save } from "../state/files";
 import { goTo, useFlow } from "../state/flow";
+import { focusPanel } from "../state/focus";
 import { usePalette } from "../state/palette";
 import { complain, openDialog, openDock, setMode, setTheme } from "../state/studio";
+import { ENDS } from "../model/ends";
 import { Dialog } from "../ui/Dialog";
 
 interface Command {
@@ -80,15 +82,17 @@ function useCommands(): Command[] {
       run: () => {
         setMode("compose");
         goTo(node.id);
+        focusPanel();
       },
     }));
-    const added: Command[] = boxes.map((box) => ({
+    const added: Command[] = [...ENDS, ...boxes].map((box) => ({
       kind: "add",
       words: box.type,
       hint: box.summary,
       run: () => {
         setMode("compose");
         add(box.type);
+        focusPanel();
       },
     }));
     const opened: Command[] = files.map((file) => ({
@@ -136,6 +140,7 @@ export function Commands() {
         role="combobox"
         aria-expanded
         aria-controls="found"
+        aria-activedescendant={found.length ? `found-${at}` : undefined}
         onChange={(event) => {
           setWords(event.target.value);
           setAt(0);
@@ -150,10 +155,11 @@ export function Commands() {
         }}
         data-testid="commands-input"
       />
-      <ul className="found" id="found" role="listbox">
+      <ul className="found" id="found" role="listbox" aria-label="Found">
         {found.map(({ command }, i) => (
           <li
             key={`${command.kind} ${command.words}`}
+            id={`found-${i}`}
             role="option"
             aria-selected={i === at}
             className={i === at ? "on" : ""}

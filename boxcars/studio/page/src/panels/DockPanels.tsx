@@ -4,6 +4,7 @@ import { useCheck } from "../state/check";
 import { openDialog, openDock, toggleDock, useStudio, type Dock } from "../state/studio";
 import { Button } from "../ui/controls";
 import { Icon, type IconName } from "../ui/Icon";
+import { Tabs } from "../ui/Tabs";
 import { Problems } from "./Problems";
 import { Tables } from "./Tables";
 import { Tests } from "./Tests";
@@ -21,21 +22,22 @@ export function DockPanels() {
   const problems = useCheck((state) => state.answer?.problems.length ?? 0);
   return (
     <section className={dock ? "dock open" : "dock"} aria-label="Panels">
-      <div className="dock-tabs" role="tablist" aria-label="Panels">
-        {TABS.map(([name, words, icon]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={dock === name}
-            className={dock === name ? "on" : ""}
-            onClick={() => toggleDock(name)}
-            data-testid={`dock-${name}`}
-          >
-            <Icon name={icon} size={14} /> {words}
-            {name === "problems" && problems > 0 && <span className="count">{problems}</span>}
-          </button>
-        ))}
+      <div className="dock-tabs">
+        <Tabs
+          label="Panels"
+          value={dock}
+          options={TABS.map(([value, words, icon]) => ({
+            value,
+            label: (
+              <>
+                <Icon name={icon} size={14} /> {words}
+                {value === "problems" && problems > 0 && <span className="count">{problems}</span>}
+              </>
+            ),
+          }))}
+          onChange={toggleDock}
+          testId="dock"
+        />
         <button type="button" onClick={() => openDialog("diff")} data-testid="dock-diff">
           <Icon name="diff" size={14} /> Compare
         </button>

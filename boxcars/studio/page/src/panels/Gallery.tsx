@@ -5,8 +5,10 @@ import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { NetworkFile } from "../api/types";
 import { mayLeave, openFile, openNew, openTemplate } from "../state/files";
+import { runExample } from "../state/launch";
 import { usePalette } from "../state/palette";
 import { complain, openDialog } from "../state/studio";
+import { Button } from "../ui/controls";
 import { Dialog } from "../ui/Dialog";
 import { day } from "../ui/format";
 import { Icon } from "../ui/Icon";
@@ -19,12 +21,27 @@ export function Gallery() {
   }, []);
   const recent = files.toSorted((a, b) => b.modified - a.modified).slice(0, 6);
   return (
-    <Dialog
-      title="What would you like to draw?"
-      onClose={() => openDialog(null)}
-      wide
-      testId="gallery"
-    >
+    <Dialog title="Welcome to Boxcars" onClose={() => openDialog(null)} wide testId="gallery">
+      <section className="hero">
+        <div className="grow">
+          <strong>See it run first</strong>
+          <p className="help">
+            Mobile phones that move faster than anybody can: a drawn network on Spark, fed with
+            made-up calls. It takes a few seconds, and can be changed while it runs.
+          </p>
+        </div>
+        <Button
+          label="Run an example"
+          icon="play"
+          kind="primary"
+          first
+          onClick={() => {
+            if (mayLeave()) void runExample();
+          }}
+          testId="run-example"
+        />
+      </section>
+      <h3>Or draw one yourself</h3>
       <div className="gallery-start">
         <button
           type="button"

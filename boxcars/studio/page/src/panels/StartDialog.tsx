@@ -3,18 +3,17 @@
 import { useCheck } from "../state/check";
 import { useDoc } from "../state/doc";
 import { madeUp, setLaunch, startRun, useLaunch } from "../state/launch";
-import { usePalette } from "../state/palette";
 import { openDialog, setMode } from "../state/studio";
-import { Button, Labelled, NumberField, Select, Toggle } from "../ui/controls";
+import { Button, NumberField, Toggle } from "../ui/controls";
 import { Dialog } from "../ui/Dialog";
 import { plural } from "../ui/format";
 import { Addresses } from "./Addresses";
+import { HowItRuns } from "./HowItRuns";
 
 export function StartDialog() {
   const network = useDoc((state) => state.doc.network);
   const problems = useCheck((state) => state.answer?.problems.length ?? 0);
   const launch = useLaunch();
-  const masters = usePalette((state) => state.about?.masters ?? []);
   const inputs = Object.keys(network.inputs ?? {});
   const injected = inputs.some((name) => !launch.sources[name]);
   const source = madeUp(network);
@@ -78,52 +77,7 @@ export function StartDialog() {
       <Addresses />
       <details>
         <summary>How it runs</summary>
-        <div className="pair">
-          <Labelled label="where">
-            {(id) => (
-              <Select
-                id={id}
-                value={launch.master ?? masters[0] ?? ""}
-                options={masters}
-                onChange={(master) => setLaunch({ master })}
-              />
-            )}
-          </Labelled>
-          <Labelled label="instances" help="Of each subquery.">
-            {(id) => (
-              <NumberField
-                id={id}
-                value={launch.instances}
-                min={1}
-                onChange={(instances) => setLaunch({ instances })}
-                placeholder="as many as there are cores"
-                testId="start-instances"
-              />
-            )}
-          </Labelled>
-        </div>
-        <div className="pair">
-          <Labelled label="buckets" help="Shares of the keys of a box.">
-            {(id) => (
-              <NumberField
-                id={id}
-                value={launch.buckets}
-                min={1}
-                onChange={(buckets) => setLaunch({ buckets: buckets ?? 64 })}
-              />
-            )}
-          </Labelled>
-          <Labelled label="rows in an epoch" help="Fewer is quicker, more is faster.">
-            {(id) => (
-              <NumberField
-                id={id}
-                value={launch.epochRows}
-                min={1}
-                onChange={(rows) => setLaunch({ epochRows: rows ?? 100_000 })}
-              />
-            )}
-          </Labelled>
-        </div>
+        <HowItRuns testId="start" />
       </details>
     </Dialog>
   );

@@ -8,6 +8,7 @@ import { offer } from "../state/files";
 import { askCompile, useLaunch } from "../state/launch";
 import { complain, say } from "../state/studio";
 import { Button } from "../ui/controls";
+import { Tabs } from "../ui/Tabs";
 import type { Shown } from "./PlanView";
 
 export function PlanFiles({ shown }: { shown: Shown }) {
@@ -48,20 +49,16 @@ export function PlanFiles({ shown }: { shown: Shown }) {
   };
   return (
     <section className="dock open files-dock" aria-label="Files">
-      <div className="dock-tabs" role="tablist" aria-label="Files">
-        {["plan", ...Object.keys(files), ...(compiled ? ["commands"] : [])].map((name) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={tab === name}
-            className={tab === name ? "on" : ""}
-            onClick={() => setTab(name)}
-            data-testid={`plan-file-${name}`}
-          >
-            {name}
-          </button>
-        ))}
+      <div className="dock-tabs">
+        <Tabs
+          label="Files"
+          value={tab}
+          options={["plan", ...Object.keys(files), ...(compiled ? ["commands"] : [])].map(
+            (name) => ({ value: name, label: name }),
+          )}
+          onChange={setTab}
+          testId="plan-file"
+        />
         <span className="grow" />
         {tab !== "plan" && (
           <Button label="Download" icon="download" kind="ghost" onClick={() => offer(text, tab)} />

@@ -8,10 +8,10 @@ import type { Network } from "../model/network";
 import { useCheck } from "../state/check";
 import { useDoc } from "../state/doc";
 import { askPlan, setLaunch, startRun, useLaunch } from "../state/launch";
-import { usePalette } from "../state/palette";
 import { clearOverlay } from "../state/overlay";
 import { Addresses } from "../panels/Addresses";
-import { Button, Empty, Labelled, NumberField, Select } from "../ui/controls";
+import { HowItRuns } from "../panels/HowItRuns";
+import { Button, Empty, Labelled, Select } from "../ui/controls";
 import { PlanCanvas } from "./PlanCanvas";
 import { PlanFiles } from "./PlanFiles";
 import { SubqueryPanel } from "./SubqueryPanel";
@@ -78,7 +78,6 @@ export function PlanView() {
 
 function Options({ shown, trouble }: { shown: Shown | null; trouble: string | null }) {
   const launch = useLaunch();
-  const masters = usePalette((state) => state.about?.masters ?? []);
   const wrong = useCheck((state) => (state.answer?.problems.length ?? 0) > 0);
   const regrouped = Object.keys(launch.groups).length > 0;
   return (
@@ -110,30 +109,7 @@ function Options({ shown, trouble }: { shown: Shown | null; trouble: string | nu
           )}
         </Labelled>
         {shown && <Costs shown={shown} />}
-        <div className="pair">
-          <Labelled label="instances" help="Of each subquery.">
-            {(id) => (
-              <NumberField
-                id={id}
-                value={launch.instances}
-                min={1}
-                onChange={(instances) => setLaunch({ instances, perSubquery: {} })}
-                placeholder="4"
-                testId="plan-instances"
-              />
-            )}
-          </Labelled>
-          <Labelled label="buckets" help="Shares of the keys.">
-            {(id) => (
-              <NumberField
-                id={id}
-                value={launch.buckets}
-                min={1}
-                onChange={(buckets) => setLaunch({ buckets: buckets ?? 64 })}
-              />
-            )}
-          </Labelled>
-        </div>
+        <HowItRuns testId="plan" />
         {regrouped && (
           <Button
             label="Group boxes as before"
@@ -145,17 +121,6 @@ function Options({ shown, trouble }: { shown: Shown | null; trouble: string | nu
         <h3>Sources and sinks</h3>
         <Addresses />
         <h3>Machines</h3>
-        <Labelled label="where">
-          {(id) => (
-            <Select
-              id={id}
-              value={launch.master ?? masters[0] ?? ""}
-              options={masters}
-              onChange={(master) => setLaunch({ master })}
-              testId="master"
-            />
-          )}
-        </Labelled>
         <Labelled label="pool" help="Machines for the deploy file: host or host:port.">
           {(id) => (
             <textarea

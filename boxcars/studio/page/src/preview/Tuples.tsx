@@ -11,6 +11,7 @@ import { keepAsTest, putStop, usePreview } from "../state/preview";
 import { Button } from "../ui/controls";
 import { plural } from "../ui/format";
 import { Table } from "../ui/Table";
+import { Tabs } from "../ui/Tabs";
 
 export function Tuples() {
   const chosen = useDoc((state) => state.arc);
@@ -29,28 +30,25 @@ export function Tuples() {
   const isStop = arc !== undefined && arc in stops;
   return (
     <section className="dock open tuples" aria-label="Tuples">
-      <div className="dock-tabs" role="tablist" aria-label="What is shown">
-        {outputs.map((name) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={arc === undefined && name === shown}
-            className={arc === undefined && name === shown ? "on" : ""}
-            onClick={() => {
-              selectArc(null);
-              setOutput(name);
-            }}
-            data-testid={`tuples-${name}`}
-          >
-            {name} <span className="count plain">{preview?.outputs[name]?.total}</span>
-          </button>
-        ))}
-        {arc !== undefined && (
-          <button type="button" role="tab" aria-selected className="on">
-            arc {edge?.data?.text}
-          </button>
-        )}
+      <div className="dock-tabs">
+        <Tabs
+          label="Outputs"
+          value={arc === undefined ? (shown ?? null) : null}
+          options={outputs.map((value) => ({
+            value,
+            label: (
+              <>
+                {value} <span className="count plain">{preview?.outputs[value]?.total}</span>
+              </>
+            ),
+          }))}
+          onChange={(name) => {
+            selectArc(null);
+            setOutput(name);
+          }}
+          testId="tuples"
+        />
+        {arc !== undefined && <strong className="of-arc">arc {edge?.data?.text}</strong>}
         <span className="grow" />
         {rows && (
           <span className="soft">
@@ -90,6 +88,7 @@ export function Tuples() {
             label="condition of the breakpoint"
             box={parseArc(edge?.data?.text ?? "").source}
             hint="any tuple comes, or a condition such as speed > 110"
+            testId="stop-where"
           />
         </div>
       )}

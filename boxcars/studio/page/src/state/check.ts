@@ -6,7 +6,7 @@ import { api } from "../api/client";
 import type { CheckAnswer, Problem } from "../api/types";
 import { pathOf, type Network, type Scope } from "../model/network";
 import { useDoc } from "./doc";
-import { complain } from "./studio";
+import { complain, useStudio } from "./studio";
 
 interface CheckState {
   answer: CheckAnswer | null;
@@ -43,6 +43,10 @@ useDoc.subscribe((state, before) => {
   if (state.doc.network === before.doc.network) return;
   window.clearTimeout(timer);
   timer = window.setTimeout(checkNow, PAUSE);
+});
+
+useStudio.subscribe((state, before) => {
+  if (before.lost && !state.lost) checkNow();
 });
 
 /** The path of a problem from the body of a scope on; null if it is somewhere else. */

@@ -22,12 +22,13 @@ async function show(opened: Opened, file: string | null): Promise<void> {
   if (opened.problems.length) openDock("problems");
 }
 
-/** Leave the drawing only if it is saved, or the person does not mind. */
+/** Leave the drawing only if it is saved or as it was opened, or the person does not mind. */
 export function mayLeave(): boolean {
   const state = useDoc.getState();
   const empty = Object.keys(state.doc.network).length <= 1;
   return (
     !isDirty(state) ||
+    !state.past.length ||
     empty ||
     window.confirm("The drawing has changes that are not saved. Leave it all the same?")
   );

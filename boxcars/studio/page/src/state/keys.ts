@@ -3,8 +3,10 @@
 import { copySelected, cutSelected, groupSelected, nudge, pasteCopied, GRID } from "./actions";
 import { removeSelected, selectAll, tidyUp } from "./actions";
 import { leaveTo, redo, select, selectArc, undo, useDoc } from "./doc";
+import { focusedOn, focusPanel, leavePanel } from "./focus";
 import { save } from "./files";
 import { seeAll } from "./flow";
+import { useRuns } from "./runs";
 import { MODES, openDialog, setMode, useStudio } from "./studio";
 
 /** What the help shows. */
@@ -20,10 +22,10 @@ export const KEYS: [string, string][] = [
   ["Ctrl G", "make a superbox of what is selected"],
   ["Arrows", "move what is selected"],
   ["Delete", "remove what is selected"],
-  ["Tab, Enter", "go to the next box, select it"],
+  ["Tab, Enter", "go to the next box or arrow, into its panel"],
   ["L / F", "lay out / see everything"],
   ["1 to 4", "compose, preview, plan, watch"],
-  ["Escape", "select nothing; leave a superbox"],
+  ["Escape", "leave the panel; select nothing; leave a superbox"],
   ["?", "this help"],
 ];
 
@@ -72,10 +74,14 @@ function escape(): void {
   } else if (scope.length) leaveTo(scope.length - 1);
 }
 
-/** The box that has the focus of the keyboard. */
-function focused(): string | undefined {
-  const node = document.activeElement?.closest<HTMLElement>(".react-flow__node");
-  return node?.dataset["id"];
+/** Look at the box or the arrow that has the focus of the keyboard. */
+function enter(): void {
+  const { mode } = useStudio.getState();
+  const [node, edge] = [focusedOn("node"), focusedOn("edge")];
+  if (mode === "watch" && node !== undefined) useRuns.setState({ box: node, arc: null });
+  else if (node !== undefined) select([node]);
+  else if (edge !== undefined) selectArc(edge);
+  if (mode === "compose") focusPanel();
 }
 
 export function onKey(event: KeyboardEvent): void {
@@ -90,17 +96,19 @@ export function onKey(event: KeyboardEvent): void {
     run(ANYWHERE[event.key]);
     return;
   }
+  const inPanel = event.target instanceof Element && event.target.closest(".inspector") !== null;
+  if (event.key === "Escape" && inPanel && isTyping(event.target) && !event.defaultPrevented)
+    run(leavePanel);
   if (isTyping(event.target) || dialog !== null) return;
   if (event.key === "?") run(() => openDialog("help"));
   const number = Number(event.key);
   const there = MODES[number - 1];
   if (!ctrl && there) run(() => setMode(there));
+  const onCanvas = focusedOn("node") !== undefined || focusedOn("edge") !== undefined;
+  if ((event.key === "Enter" || event.key === " ") && onCanvas) run(enter);
   if (mode !== "compose") return;
   if (ctrl) run(WITH_CTRL[event.key]);
-  else if (event.key === "Enter" || event.key === " ") {
-    const id = focused();
-    if (id !== undefined) run(() => select([id]));
-  } else if (ARROWS[event.key] && useDoc.getState().selection.length) {
+  else if (ARROWS[event.key] && useDoc.getState().selection.length) {
     const [dx, dy] = ARROWS[event.key] ?? [0, 0];
     run(() => nudge(dx, dy));
   } else run(ALONE[event.key]);

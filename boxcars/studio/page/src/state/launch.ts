@@ -6,6 +6,7 @@ import { api } from "../api/client";
 import type { AskCompile, AskPlan, AskRun, InjectorSource, Strategy } from "../api/types";
 import type { Network } from "../model/network";
 import { useDoc } from "./doc";
+import { openTemplate } from "./files";
 import { usePalette } from "./palette";
 import { chooseRun, isOver, loadRuns, useRuns } from "./runs";
 import { complain, openDialog, setMode } from "./studio";
@@ -65,7 +66,7 @@ export function askPlan(): AskPlan {
   return {
     network: asPlain(useDoc.getState().doc.network),
     strategy: l.strategy,
-    ...((many || l.instances !== null) && { instances: many ? l.perSubquery : (l.instances ?? 4) }),
+    instances: many ? l.perSubquery : l.instances,
     buckets: l.buckets,
     groups: l.groups,
   };
@@ -88,8 +89,16 @@ export function madeUp(network: Network): InjectorSource {
   const { templates } = usePalette.getState();
   const own = templates.find((template) => template.name === network.name);
   return own
-    ? { template: own.name, rows: 5000, seed: 1, endless: true }
+    ? { template: own.name, rows: own.rows, seed: 1, endless: true }
     : { generator: { fields: {}, seed: 1 }, rows: 1_000_000, seed: 1 };
+}
+
+const EXAMPLE = "high-mobility";
+
+/** For whoever is here for the first time: a template, on Spark, with tuples of its own. */
+export async function runExample(): Promise<void> {
+  set(FRESH);
+  if (await openTemplate(EXAMPLE)) await startRun();
 }
 
 /** Start a run of the network as it is drawn; with made-up tuples, if they are wanted. */
@@ -103,6 +112,7 @@ export async function startRun(): Promise<void> {
     sources,
     sinks,
     tables: named(l.tables, Object.keys(network.tables ?? {})),
+    template: l.feed === null ? null : (madeUp(network).template ?? null),
     epoch_rows: l.epochRows,
     master: l.master,
   };

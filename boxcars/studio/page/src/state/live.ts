@@ -4,8 +4,9 @@ import { create } from "zustand";
 
 import { api, lose, watchAddress } from "../api/client";
 import type { OutputRows, Run, Stats, Watched } from "../api/types";
-import { isOver, noteRun, useRuns } from "./runs";
+import { isOver, loadRuns, noteRun, useRuns } from "./runs";
 import { appended, continued, emptySeries, type Series } from "./series";
+import { complain } from "./studio";
 
 export interface Live {
   run: Run | null;
@@ -116,4 +117,16 @@ export function watch(id: string): () => void {
     ear.socket?.close();
     ear.socket = null;
   };
+}
+
+/** Let a run that has ended go on from its last epoch, and listen to it again. */
+export async function goOn(id: string): Promise<void> {
+  try {
+    noteRun(await api.modify(id, {}));
+  } catch (error) {
+    complain(error);
+  }
+  await loadRuns();
+  const ear = ears.get(id);
+  if (ear?.wanted && !ear.socket) listen(id, ear);
 }

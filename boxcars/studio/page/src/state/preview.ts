@@ -169,15 +169,9 @@ async function go(ask: AskStep): Promise<void> {
 export const step = (): Promise<void> => go({ tuples: get().train });
 export const toEnd = (): Promise<void> => go({ to: "end" });
 
-/** Go on until a tuple comes to a breakpoint. */
+/** Go on until a tuple comes to one of the breakpoints. */
 export async function toStop(): Promise<void> {
-  const [stop] = Object.entries(get().stops);
-  if (!stop) {
-    say("Click an arrow and set a breakpoint on it first.");
-    return;
-  }
-  const [arc, where] = stop;
-  await go({ until: { arc, where } });
+  await go({ until: Object.entries(get().stops).map(([arc, where]) => ({ arc, where })) });
   const { preview } = get();
   if (preview?.stopped_at) say(`Stopped: a tuple came to ${preview.stopped_at}.`);
   else if (preview?.finished) say("The data ended, and no tuple came to the breakpoint.");

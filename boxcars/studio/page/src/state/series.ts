@@ -24,6 +24,8 @@ export interface PieceStats {
   selectivity: number | null;
   cpu: number;
   share: number;
+  /** Seconds that a tuple is in it; null where a box of the same pipeline is booked for it. */
+  latency: number | null;
 }
 
 export interface BoxStats extends PieceStats {
@@ -48,6 +50,7 @@ const METRICS = [
   "in_rate",
   "out_rate",
   "cost",
+  "latency",
   "queue",
   "cpu",
   "state_rows",

@@ -86,7 +86,8 @@ export function putAway(id: number): void {
   set({ notices: get().notices.filter((notice) => notice.id !== id) });
 }
 
-/** Say what went wrong, in the words of the error. */
+/** Say what went wrong, in the words of the error; that the studio is lost, the header says. */
 export function complain(error: unknown): void {
+  if (get().lost) return;
   say(error instanceof Error ? error.message : String(error), "bad");
 }

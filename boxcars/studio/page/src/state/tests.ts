@@ -21,8 +21,8 @@ const { getState: get, setState: set } = useTests;
 
 useDoc.subscribe((state, before) => {
   if (state.file === before.file) return;
-  if (before.file === null && get().cases.length && state.past.length) {
-    void keep();
+  if (state.opened === before.opened && get().cases.length) {
+    void keep(); // the same network under another name
     return;
   }
   set(NONE);

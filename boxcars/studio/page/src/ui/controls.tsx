@@ -14,6 +14,8 @@ interface ButtonProps {
   pressed?: boolean;
   title?: string;
   keys?: string;
+  /** It has the focus when the dialog opens. */
+  first?: boolean;
   testId?: string;
 }
 
@@ -29,6 +31,7 @@ export function Button(props: ButtonProps) {
       aria-label={iconOnly ? label : undefined}
       aria-pressed={props.pressed}
       title={keys && hint ? `${hint} (${keys})` : hint}
+      data-first={props.first || undefined}
       data-testid={testId}
     >
       {icon && <Icon name={icon} />}

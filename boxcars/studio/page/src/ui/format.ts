@@ -33,7 +33,7 @@ export function bytes(number: number | null | undefined): string {
 export function seconds(number: number | null | undefined): string {
   if (number === null || number === undefined) return "–";
   if (number >= 120) return `${Math.floor(number / 60)} min`;
-  return number >= 1 ? `${trim(number)} s` : `${Math.round(number * 1000)} ms`;
+  return number >= 1 ? `${trim(number)} s` : `${trim(number * 1000)} ms`;
 }
 
 export const percent = (share: number | null | undefined): string =>

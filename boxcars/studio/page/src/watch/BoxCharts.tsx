@@ -1,12 +1,14 @@
 /** The charts of the chosen box, and of each of its instances. */
 
+import type { Run } from "../api/types";
 import { flatName } from "../model/network";
 import type { Live } from "../state/live";
-import { useRuns } from "../state/runs";
+import { networkOf, useRuns } from "../state/runs";
 import { boxesOf, type Series } from "../state/series";
 import { Button } from "../ui/controls";
 import { bytes, percent, rate, seconds, short } from "../ui/format";
 import { Chart, type Line } from "./Chart";
+import { outputsBehind } from "./marks";
 
 type Show = (value: number | null | undefined) => string;
 
@@ -16,6 +18,7 @@ const METRICS: [string, string, Show, string][] = [
   ["in_rate", "In", rate, "--input"],
   ["out_rate", "Out", rate, "--output"],
   ["cost", "Cost of a tuple", cost, "--stateful"],
+  ["latency", "Latency: time of a tuple in it", seconds, "--output"],
   ["queue", "Queue", short, "--bad"],
   ["cpu", "CPU", percent, "--superbox"],
   ["state_rows", "State, in rows", short, "--stateless"],
@@ -42,7 +45,7 @@ function linesOf(
   return [whole, ...each];
 }
 
-export function BoxCharts({ live }: { live: Live }) {
+export function BoxCharts({ run, live }: { run: Run; live: Live }) {
   const box = useRuns((state) => state.box);
   const scope = useRuns((state) => state.scope);
   const span = useRuns((state) => state.span);
@@ -63,11 +66,11 @@ export function BoxCharts({ live }: { live: Live }) {
           onClick={() => useRuns.setState({ box: null })}
         />
       </header>
-      <div className="side-body padded">
+      <div className="side-body padded" tabIndex={0}>
         {box.startsWith("-> ") ? (
           <OneOutput name={box.slice(3)} series={live.series} seen={seen} />
         ) : (
-          <OneBox flat={flatName(scope, box)} live={live} seen={seen} />
+          <OneBox flat={flatName(scope, box)} run={run} live={live} seen={seen} />
         )}
       </div>
     </aside>
@@ -105,15 +108,19 @@ function OneOutput({ name, series, seen }: { name: string; series: Series; seen:
   );
 }
 
-function OneBox({ flat, live, seen }: { flat: string; live: Live; seen: Seen }) {
-  const stats = boxesOf(live.stats)[flat];
+function OneBox({ flat, run, live, seen }: { flat: string; run: Run; live: Live; seen: Seen }) {
+  const known = boxesOf(live.stats);
+  const stats = known[flat];
   if (!stats)
     return (
       <p className="help">
-        It has boxes inside: open it with a double click to see what each of them does.
+        {Object.keys(known).length
+          ? "It has boxes inside: open it with a double click to see what each of them does."
+          : "Nothing is known of it yet."}
       </p>
     );
   const pieces = stats.pieces.length;
+  const results = outputsBehind(networkOf(run), flat);
   return (
     <>
       <dl className="facts">
@@ -151,6 +158,17 @@ function OneBox({ flat, live, seen }: { flat: string; live: Live; seen: Seen }) 
       ))}
       <Chart
         {...seen}
+        title={`Latency of ${results.join(", ")} (95 of 100)`}
+        lines={results.map((name, i) => ({
+          label: name,
+          values: live.series.values[`output/${name}/p95`] ?? [],
+          colour: COLOURS[i % COLOURS.length] ?? "--soft",
+        }))}
+        show={seconds}
+        testId="chart-results"
+      />
+      <Chart
+        {...seen}
         title="Size, in instances"
         lines={[
           {
@@ -160,6 +178,7 @@ function OneBox({ flat, live, seen }: { flat: string; live: Live; seen: Seen }) 
           },
         ]}
         show={short}
+        testId="chart-instances"
       />
     </>
   );

@@ -52,7 +52,7 @@ function options(props: ChartProps, width: number): uPlot.Options {
         font,
         size: 20,
         space: 70,
-        values: (_, at) => at.map(clock),
+        values: (plot, at) => at.map((time) => (plot.data[0].length ? clock(time) : "")),
       },
       {
         stroke: soft,

@@ -6,8 +6,8 @@ import type { Run } from "../api/types";
 import { NOTHING, useLive } from "../state/live";
 import { stopRun, isOver, useRuns } from "../state/runs";
 import { Button } from "../ui/controls";
-import { rate, seconds, short } from "../ui/format";
 import { Chart } from "./Chart";
+import { CHARTS } from "./Overview";
 import { Results } from "./Results";
 
 export function Compare() {
@@ -22,17 +22,10 @@ export function Compare() {
   );
 }
 
-const CHARTS: [string, string, (value: number | null | undefined) => string, string][] = [
-  ["run/in_rate", "Tuples in", rate, "--input"],
-  ["run/out_rate", "Tuples out", rate, "--output"],
-  ["run/p95", "Latency (95 of 100)", seconds, "--stateful"],
-  ["run/cpu", "CPU, in cores", short, "--superbox"],
-];
-
 function Column({ run }: { run: Run }) {
   const live = useLive((state) => state.lives[run.id] ?? NOTHING);
   return (
-    <section className="column">
+    <section className="column" aria-label={run.name} data-testid={`column-${run.id}`}>
       <header className="bar">
         <span className={`state ${run.state}`}>{run.state}</span>
         <strong className="grow clip">{run.name}</strong>
@@ -41,7 +34,7 @@ function Column({ run }: { run: Run }) {
         )}
       </header>
       <p className="sentence">{run.sentence}</p>
-      {CHARTS.map(([name, title, show, colour]) => (
+      {CHARTS.map(([name, title, show, colour, testId]) => (
         <Chart
           key={name}
           title={title}
@@ -49,6 +42,7 @@ function Column({ run }: { run: Run }) {
           lines={[{ label: title, values: live.series.values[name] ?? [], colour }]}
           show={show}
           height={110}
+          testId={testId}
         />
       ))}
       <Results run={run} live={live} />

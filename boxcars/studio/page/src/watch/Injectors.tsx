@@ -26,12 +26,13 @@ export function Injectors({ run }: { run: Run }) {
   const injectors = useRuns((state) => state.injectors);
   const [adding, setAdding] = useState(false);
   const over = isOver(run);
+  const starting = run.state === "starting";
   if (!run.feeds.length && !injectors.length) return null;
   return (
     <section className="injectors" data-testid="injectors">
       <header className="side-head">
         <h2 className="grow">Injectors</h2>
-        {!over && (
+        {!over && !starting && (
           <Button
             label="Add an injector"
             icon="plus"
@@ -44,7 +45,8 @@ export function Injectors({ run }: { run: Run }) {
         )}
       </header>
       <div className="side-body padded">
-        {(adding || (!injectors.length && !over)) && (
+        {starting && <p className="help">Tuples can be sent as soon as Spark is there.</p>}
+        {!starting && (adding || (!injectors.length && !over)) && (
           <NewInjector run={run} onDone={() => setAdding(false)} />
         )}
         {injectors.map((injector) => (

@@ -39,7 +39,8 @@ export function NewInjector({ run, onDone }: { run: Run; onDone: () => void }) {
   const [stamp, setStamp] = useState(false);
   const sourceOf = (): InjectorSource => {
     const rest = { rows: 1_000_000, seed: 1 };
-    if (kind === "template") return { template, rows: 5000, seed: 1, endless: true };
+    const rows = templates.find((t) => t.name === template)?.rows ?? 1;
+    if (kind === "template") return { template, rows, seed: 1, endless: true };
     if (kind === "file") return { file: text, ...rest };
     if (kind === "text") return { text, ...rest };
     return { generator: { fields: {}, seed: 1 }, ...rest };

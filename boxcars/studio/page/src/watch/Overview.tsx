@@ -9,7 +9,7 @@ import { Results } from "./Results";
 
 type Show = (value: number | null | undefined) => string;
 
-const CHARTS: [string, string, Show, string, string][] = [
+export const CHARTS: [string, string, Show, string, string][] = [
   ["run/in_rate", "Tuples in", rate, "--input", "chart-in"],
   ["run/out_rate", "Tuples out", rate, "--output", "chart-out"],
   ["run/p95", "Latency (95 of 100)", seconds, "--stateful", "chart-latency"],

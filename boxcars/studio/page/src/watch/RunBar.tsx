@@ -5,9 +5,9 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Run } from "../api/types";
 import { useDoc } from "../state/doc";
-import type { Live } from "../state/live";
+import { goOn, type Live } from "../state/live";
 import { isOver, leaveScope, noteRun, stopRun, useRuns } from "../state/runs";
-import { say } from "../state/studio";
+import { openDialog, say } from "../state/studio";
 import { Button } from "../ui/controls";
 import { bytes, rate, seconds, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
@@ -20,7 +20,12 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
   return (
     <div className="run-bar">
       <div className="bar">
-        <span className={`state ${run.state}`} data-testid="run-state" data-state={run.state}>
+        <span
+          className={`state ${run.state}`}
+          role="status"
+          data-testid="run-state"
+          data-state={run.state}
+        >
           {run.state}
         </span>
         <nav className="crumbs" aria-label="Where you are">
@@ -54,6 +59,7 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
           </a>
         )}
         {!over && <Modify run={run} />}
+        {over && run.state !== "finished" && <GoOn run={run} />}
         {!over && (
           <Button
             label="Stop"
@@ -66,9 +72,26 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
       </div>
       <p
         className={run.state === "failed" ? "trouble banner" : "sentence"}
+        role={run.state === "failed" ? "alert" : undefined}
         data-testid="run-sentence"
       >
         {run.sentence}
+        {run.state === "failed" && (
+          <span className="ways-out">
+            <Button
+              label="See the log"
+              icon="list"
+              onClick={() => useRuns.setState({ tab: "log" })}
+              testId="see-log"
+            />
+            <Button
+              label="Start another run"
+              icon="play"
+              onClick={() => openDialog("start")}
+              testId="start-another"
+            />
+          </span>
+        )}
         {!over &&
           !heard &&
           stats &&
@@ -84,6 +107,24 @@ function Number_({ word, value, testId }: { word: string; value: string; testId?
       <dt>{word}</dt>
       <dd data-testid={testId}>{value}</dd>
     </div>
+  );
+}
+
+/** Let a run that was stopped, or has failed, go on from its last epoch. */
+function GoOn({ run }: { run: Run }) {
+  const [busy, setBusy] = useState(false);
+  return (
+    <Button
+      label={busy ? "Starting ..." : "Go on"}
+      icon="play"
+      title="Start it again from where it stopped; nothing is lost or doubled"
+      disabled={busy}
+      onClick={() => {
+        setBusy(true);
+        void goOn(run.id).finally(() => setBusy(false));
+      }}
+      testId="go-on"
+    />
   );
 }
 

@@ -11,13 +11,14 @@ import { boxesOf } from "../state/series";
 import { short } from "../ui/format";
 import { Segmented } from "../ui/controls";
 import { Table } from "../ui/Table";
+import { Tabs } from "../ui/Tabs";
 import { Overview } from "./Overview";
 
-const TABS: [WatchTab, string][] = [
-  ["results", "Overview"],
-  ["boxes", "Boxes"],
-  ["arc", "Arc"],
-  ["log", "Log"],
+const TABS: { value: WatchTab; label: string }[] = [
+  { value: "results", label: "Overview" },
+  { value: "boxes", label: "Boxes" },
+  { value: "arc", label: "Arc" },
+  { value: "log", label: "Log" },
 ];
 
 const SPANS = [
@@ -30,20 +31,14 @@ export function RunPanels({ run, live }: { run: Run; live: Live }) {
   const [tab, span] = useRuns(useShallow((s) => [s.tab, s.span]));
   return (
     <section className="dock open run-dock" aria-label="Panels of the run">
-      <div className="dock-tabs" role="tablist" aria-label="Panels">
-        {TABS.map(([name, words]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={tab === name}
-            className={tab === name ? "on" : ""}
-            onClick={() => useRuns.setState({ tab: name })}
-            data-testid={`watch-${name}`}
-          >
-            {words}
-          </button>
-        ))}
+      <div className="dock-tabs">
+        <Tabs
+          label="Panels"
+          value={tab}
+          options={TABS}
+          onChange={(next) => useRuns.setState({ tab: next })}
+          testId="watch"
+        />
         <span className="grow" />
         <Segmented
           label="Span of the charts"
@@ -74,6 +69,7 @@ function Boxes({ live }: { live: Live }) {
     "in/s": digits(box.in_rate),
     "out/s": digits(box.out_rate),
     "µs a tuple": digits(box.cost),
+    "s in it": digits(box.latency),
     CPU: digits(box.cpu),
     share: digits(box.share),
     queue: box.queue,

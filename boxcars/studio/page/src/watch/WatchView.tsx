@@ -76,7 +76,7 @@ export function WatchView() {
               </RunCanvas>
             </div>
             <RunPanels run={run} live={live} />
-            <BoxCharts live={live} />
+            <BoxCharts run={run} live={live} />
           </>
         )}
       </div>

@@ -2,7 +2,7 @@
 
 import type { Stats } from "../api/types";
 import { flatten } from "../model/flat";
-import { arcKey, parseArc, readsOf, type Network } from "../model/network";
+import { arcKey, nameOf, OUTPUT, parseArc, readsOf, type Network } from "../model/network";
 import type { ArcMark, BoxMark } from "../state/overlay";
 import { boxesOf, outputsOf, type BoxStats } from "../state/series";
 import { rate } from "../ui/format";
@@ -20,6 +20,18 @@ export function readersOf(network: Network): Map<string, string[]> {
   for (const [name, output] of Object.entries(flat.outputs ?? {}))
     if (output.from) note(output.from, `-> ${name}`);
   return readers;
+}
+
+/** The outputs to which what leaves a box leads. */
+export function outputsBehind(network: Network, box: string): string[] {
+  const next = new Map<string, string[]>();
+  for (const [arc, consumers] of readersOf(network)) {
+    const { source } = parseArc(arc);
+    next.set(source, [...(next.get(source) ?? []), ...consumers]);
+  }
+  const found = new Set([box]);
+  for (const name of found) next.get(name)?.forEach((consumer) => found.add(consumer));
+  return [...found].filter((name) => name.startsWith(OUTPUT)).map(nameOf);
 }
 
 /** A line is thicker where more flows: from 1.5 to 8. */
