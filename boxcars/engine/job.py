@@ -72,10 +72,10 @@ def run_job(spark: SparkSession, task: Task) -> Outcome:
 
 
 def said_by(error: Exception) -> str:
-    """The first line of an error of Spark; if it announces one of Python, that as well.
+    r"""The first line of an error of Spark; if it announces one of Python, that as well.
 
-    >>> said_by(ValueError("A worker failed: Traceback:\\n  File x\\nKeyError: 'k'\\n  at org.Spark"))
-    "A worker failed: Traceback: KeyError: 'k'"
+    >>> said_by(ValueError("A worker failed:\n  File x\nKeyError: 'k'\n  at org.Spark"))
+    "A worker failed: KeyError: 'k'"
     """
     lines = str(error).splitlines() or [type(error).__name__]
     if not lines[0].rstrip().endswith(":"):
