@@ -167,7 +167,7 @@ def main() -> None:
     rows = [{"row": r.name, "aurora": r.aurora, "boxcars": found[r.name]} for r in ROWS]
     panels = [
         panel(
-            f"{r.name}: {r.network}, {r.dequeuers} dequeuers, batches of {r.batch}",
+            f"{r.name}: {r.network}, dequeuers: {r.dequeuers}, batches of {r.batch}",
             {"Boxcars": found[r.name], "Aurora": float(r.aurora)},
         )
         for r in ROWS
