@@ -66,7 +66,7 @@ def condense(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.Da
 
 def passed_on(passed: Segments, new: Segments, first: int) -> Segments:
     """The panes from ``first`` on, with new ones; those of another place may be older than ours."""
-    new = [rows for rows in new if rows.height]
+    passed, new = ([rows for rows in some if rows.height] for some in (passed, new))
     if not passed:
         return new
     kept = whole(passed)
