@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
@@ -91,6 +91,7 @@ def test_the_same_to_the_last_bit(
     st.booleans(),
     st.sets(st.sampled_from("ab")),
 )
+@example([(t, k, 1.0, 1, "x") for t in range(20) for k in "ab"], [10, 12], True, {"b"})
 def test_states_of_several_places_go_together(
     rows: list[Any], cuts: list[int], mixed: bool, keys: set[str]
 ) -> None:
