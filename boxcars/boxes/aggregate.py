@@ -199,7 +199,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
 
     def _rows(self, results: Results, schema: Schema) -> pl.DataFrame:
         """The tuples that leave."""
-        columns = {name: results.keys[name].gather(results.key) for name in self.by}
+        columns = results.key_columns(self.by)
         columns[schema.ts] = results.ts
         for number, (name, expr) in enumerate(self.fields.items()):
             function, arguments = read_function(expr)
@@ -212,7 +212,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
 
     def _ranks(self, results: Results, ranks: Sequence[pl.Series]) -> list[pl.Series]:
         """Results of time stand by key, those of tuples as the tuples that caused them."""
-        keys = [results.keys[name].gather(results.key) for name in self.by]
+        keys = list(results.key_columns(self.by).values())
         if results.cause is None:
             return keys
         if results.turn is None:

@@ -16,6 +16,7 @@ from boxcars.kernels.folds import Windows
 from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.slices import Ints
+from boxcars.kernels.stretches import Stretches
 
 Functions = tuple[tuple[Function, int], ...]
 """The functions of a box, each with the number of its arguments."""
@@ -73,6 +74,10 @@ class Results(ABC):
     cause: Ints | None = None
     turn: Ints | None = None
 
+    def key_columns(self, by: Sequence[str]) -> dict[str, pl.Series]:
+        """The group-by fields of each result."""
+        return self.keys.select(by)[self.key].to_dict() if by else {}
+
     @abstractmethod
     def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
         """The function of a field, for each result; ``number`` is that of the field."""
@@ -104,14 +109,22 @@ class Spread(Kernel, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Closed(Results):
-    """Windows that closed: slices of tuples that are sorted by key, or of partial results."""
+    """Windows that closed: slices of tuples that are sorted by key, or of partial results.
+
+    With ``stretches`` a slice stands for all windows of a stretch.
+    """
 
     tuples: pl.DataFrame
     windows: Windows
     lifted: bool = False
+    stretches: Stretches | None = None
 
     def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
         """The function over each window."""
+        return self._spread(self._computed(number, function, arguments))
+
+    def _computed(self, number: int, function: Function, arguments: int) -> pl.Series:
+        """The function over each slice."""
         if self.lifted and function.partial is not None and function.partial.fold is not None:
             columns = self.tuples.select(partials_of(number, self.tuples.columns)).get_columns()
             return function.partial.finish(function.partial.fold(columns, self.windows))
@@ -124,7 +137,11 @@ class Closed(Results):
             return None
         slices, positions = self.windows.slices, self.tuples[POSITION]
         first, last = positions.gather(slices.lo), positions.gather(slices.hi - 1)
-        return result_position(first, last, self.ts)
+        return result_position(self._spread(first), self._spread(last), self.ts)
+
+    def _spread(self, column: pl.Series) -> pl.Series:
+        """What slices have, for each window."""
+        return column if self.stretches is None else self.stretches.spread_column(column)
 
 
 def result_position(first: pl.Series, last: pl.Series, ts: pl.Series) -> pl.Series:

@@ -11,6 +11,8 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
+from boxcars.kernels.text_order import order_of_texts
+
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.uint32]
@@ -49,10 +51,19 @@ def encode_keys(frame: pl.DataFrame, by: Sequence[str], in_order: bool = True) -
         return _encode_by_join(columns, table)
     if not in_order:
         return Keys(codes, table, table.height)
-    order = table.select(pl.arg_sort_by(by, nulls_last=False)).to_series().to_numpy()
+    order = _order_of(table).to_numpy()
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     return Keys(ranks[codes], table[order], len(order))
+
+
+def _order_of(table: pl.DataFrame) -> pl.Series:
+    """The places of the keys in their order."""
+    first = table.to_series()
+    order = order_of_texts(first) if table.width == 1 and first.dtype == pl.String else None
+    if order is None:
+        order = table.select(pl.arg_sort_by(table.columns, nulls_last=False)).to_series()
+    return order
 
 
 def _agree(columns: pl.DataFrame, table: pl.DataFrame, codes: Ints) -> bool:

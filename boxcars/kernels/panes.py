@@ -32,12 +32,12 @@ def can_condense(functions: Functions, tuples: pl.DataFrame) -> bool:
     return known and POSITION not in tuples.columns
 
 
-def is_dense(windows: Windows, tuples: int, condensed: int) -> bool:
+def is_dense(windows: Windows, tuples: int) -> bool:
     """Whether the tuples among the rows of windows fall into few panes; the others are panes."""
     if tuples < _WORTH or windows.panes is None:
         return False
-    number = len(_first_of_panes(windows.blocks, windows.panes)) - 1
-    return _DENSE * (number - condensed) <= tuples
+    number = _number_of_panes(windows.blocks, windows.panes)
+    return _DENSE * (number - (len(windows.blocks) - tuples)) <= tuples
 
 
 def lifted(tuples: pl.DataFrame, pane: Ints, group: Grouping, functions: Functions) -> pl.DataFrame:
@@ -76,6 +76,15 @@ def passed_on(passed: Segments, new: Segments, first: int) -> Segments:
     coming = new[0] if new else kept.clear()
     found = moved_on(passed, coming, int(kept[PANE].search_sorted(first)))
     return found if found[-1].height else []
+
+
+@njit(cache=True, nogil=True)
+def _number_of_panes(groups: Ints, panes: Ints) -> int:
+    """How many panes of a group have rows."""
+    found = min(len(panes), 1)
+    for i in range(1, len(panes)):
+        found += (panes[i] != panes[i - 1]) | (groups[i] != groups[i - 1])
+    return found
 
 
 @njit(cache=True, nogil=True)

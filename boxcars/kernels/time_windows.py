@@ -9,14 +9,15 @@ import numpy as np
 import polars as pl
 
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Functions, Grouping, Own
+from boxcars.kernels.closed import Closed, Functions, Grouping, Own, no_places
 from boxcars.kernels.folds import Windows
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.panes import PANE, can_condense, condense, is_dense, lifted, passed_on
 from boxcars.kernels.ranks import share_tuples
 from boxcars.kernels.segments import Segments, as_state, moved_on, read_segments, whole
-from boxcars.kernels.slices import Ints, Panes, block_ids, closed_slices
+from boxcars.kernels.slices import Ints, block_ids
+from boxcars.kernels.stretches import Panes, closed_windows
 
 _TUPLES, _PASSED, _NEXT = "tuples", "passed", "next"
 
@@ -44,17 +45,15 @@ class TimeWindows:
         first = int(state[_NEXT]["window"][0])
         end = max(first, self._end([*kept, new], group, frontier))
         if end == first:
-            closed = self._closed(new[:0], [], first, end, group, frontier)
+            closed = self._closed(new[:0], no_places(), [], first, end, group, frontier)
             return replace(closed, state=_state(moved_on(kept, new, 0), passed, state[_NEXT]))
         tuples = whole([*kept, new])
         pane = self.axis.pane_of(tuples[group.ts])
         ripe = _before(pane, (end - 1) * self.axis.advance + self.axis.size)
         gone = _before(pane, end * self.axis.advance)
-        closed = self._closed(tuples[:ripe], passed, first, end, group, frontier)
+        closed = self._closed(tuples[:ripe], pane[:ripe], passed, first, end, group, frontier)
         condensed: Segments = []
-        if can_condense(self.functions, tuples) and is_dense(
-            closed.windows, ripe, closed.tuples.height - ripe
-        ):
+        if can_condense(self.functions, tuples) and is_dense(closed.windows, ripe):
             rows = lifted(tuples[gone:ripe], pane[gone:ripe], group, self.functions)
             condensed, gone = [condense(rows, group, self.functions)], ripe
         passed = passed_on(passed, condensed, end * self.axis.advance)
@@ -64,6 +63,7 @@ class TimeWindows:
     def _closed(
         self,
         tuples: pl.DataFrame,
+        pane: Ints,
         passed: Segments,
         first: int,
         end: int,
@@ -72,7 +72,6 @@ class TimeWindows:
     ) -> Closed:
         """The windows from ``first`` up to ``end``, over tuples and panes that were condensed."""
         axis = self.axis
-        pane = axis.pane_of(tuples[group.ts])
         if passed:
             tuples = whole([*passed, lifted(tuples, pane, group, self.functions)])
             pane = tuples[PANE].to_numpy()
@@ -80,14 +79,16 @@ class TimeWindows:
         order, starts = group_order(keys.codes, keys.number)
         pane = pane[order]
         panes = Panes.of(pane, axis.size, axis.advance)
-        slices, windows = closed_slices(panes, starts, axis.size, axis.advance, first, end)
+        slices, stretches = closed_windows(panes, starts, axis.size, axis.advance, first, end)
+        arguments = tuples.drop([*group.by, group.ts, PANE], strict=False)
         return Closed(
-            tuples=tuples.drop(group.beside)[order],
+            tuples=arguments[order] if arguments.width else arguments,
             lifted=bool(passed),
             windows=Windows(slices, block_ids(panes.block, starts), panes=pane),
             keys=keys.table,
-            key=slices.key,
-            ts=axis.values(windows * axis.advance),
+            stretches=stretches,
+            key=stretches.spread(slices.key),
+            ts=stretches.repeat(axis.values(stretches.windows * axis.advance)),
             frontier=Frontier(axis.value(end * axis.advance), frontier.final),
             state={},
         )
