@@ -176,13 +176,11 @@ def check_suffix(path: Path) -> None:
 def write_table(table: pa.Table, path: str | Path) -> None:
     """Write a whole table to a file: all of it or, if something goes wrong, nothing."""
     target = target_of(path)
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
     writers: dict[str, Callable[[Path], None]] = {
         ".parquet": lambda part: pq.write_table(table, part, use_dictionary=False),
         ".arrow": lambda part: feather.write_feather(table, part, compression="uncompressed"),
-        ".csv": lambda part: _encode(frame, "csv", part),
-        ".jsonl": lambda part: _encode(frame, "jsonl", part),
+        ".csv": lambda part: _encode(table, "csv", part),
+        ".jsonl": lambda part: _encode(table, "jsonl", part),
     }
     with writing(path):
         if str(path).endswith("/"):
@@ -198,7 +196,9 @@ def target_of(path: str | Path) -> Path:
     return target
 
 
-def _encode(frame: pl.DataFrame, name: str, part: Path) -> None:
+def _encode(table: pa.Table, name: str, part: Path) -> None:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
     with part.open("wb") as file:
         append_rows(frame, name, file, head=True)
 

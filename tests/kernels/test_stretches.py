@@ -1,0 +1,68 @@
+"""Stretches of windows: spread out, they are the windows one by one."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boxcars.kernels import stretches
+from boxcars.kernels.slices import DIRECT, HEAD, TAIL
+from boxcars.kernels.stretches import Panes, closed_windows
+
+Row = tuple[int, int, int, int]
+"""A window, its key, and its tuples from one place up to another."""
+
+PANES = st.lists(st.lists(st.integers(-30, 30), max_size=6).map(sorted), max_size=5)
+FAR = [[0, 3, 10**12], [5, 10**12 + 2], [2 * 10**12]]
+
+
+def one_by_one(keys: list[list[int]], size: int, advance: int, first: int, end: int) -> list[Row]:
+    """Every window in turn, every key in it."""
+    found, begin = [], 0
+    for key, panes in enumerate(keys):
+        windows = {k for p in panes for k in range((p - size) // advance, p // advance + 1)}
+        for k in sorted(windows):
+            inside = [i for i, p in enumerate(panes) if 0 <= p - k * advance < size]
+            if inside and first <= k < end:
+                found.append((k, key, begin + inside[0], begin + inside[-1] + 1))
+        begin += len(panes)
+    return sorted(found)
+
+
+def spread_out(keys: list[list[int]], size: int, advance: int, first: int, end: int) -> list[Row]:
+    pane = np.array([p for panes in keys for p in panes], np.int64)
+    starts = np.cumsum([0, *map(len, keys)])
+    slices, found = closed_windows(Panes.of(pane, size, advance), starts, size, advance, first, end)
+    columns = [found.spread(column).tolist() for column in (slices.key, slices.lo, slices.hi)]
+    windows = found.repeat(pl.Series(found.windows)).to_list()
+    return list(zip(windows, *columns, strict=True))
+
+
+@given(PANES, st.integers(1, 7), st.integers(1, 9), st.integers(-40, 0), st.integers(0, 40))
+def test_windows(keys: list[list[int]], size: int, advance: int, first: int, end: int) -> None:
+    windows = one_by_one(keys, size, advance, first, end)
+    assert spread_out(keys, size, advance, first, end) == windows
+
+
+def test_time_may_jump(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stretches, "_MANY", 10)
+    found = spread_out(FAR, 4, 2, 0, 10**12)
+    assert found == one_by_one(FAR, 4, 2, 0, 10**12)
+    assert max(window for window, *_ in found) == 10**12 - 1
+
+
+def test_a_tuple_alone_is_one_stretch_and_several_end_where_a_block_begins() -> None:
+    panes, starts = Panes.of(np.array([7, 7, 8]), 6, 1), np.array([0, 1, 3])
+    slices, found = closed_windows(panes, starts, 6, 1, 0, 20)
+    assert slices.key.tolist() == [0, 1, 1, 1, 1]
+    assert slices.parts.tolist() == [DIRECT, DIRECT, HEAD, TAIL, DIRECT]
+    assert (found.until - found.since).tolist() == [6, 1, 3, 2, 1]
+
+
+def test_columns_of_all_types() -> None:
+    panes, starts = Panes.of(np.array([0, 5]), 2, 1), np.array([0, 1, 2])
+    _, found = closed_windows(panes, starts, 2, 1, -1, 10)
+    for values in ([1, 2], [0.5, None], ["a", "b"], [True, None]):
+        column = pl.Series(values)
+        assert found.spread_column(column).to_list() == [values[0]] * 2 + [values[1]] * 2
