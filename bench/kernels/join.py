@@ -30,6 +30,8 @@ except ImportError:
 
 SCALE = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
 ROUNDS = 5
+WINDOW = 60
+"""Seconds."""
 FIELDS = {"time": "int", "phone": "str", "x": "float"}
 Ways = dict[str, Callable[[], Any]]
 Pair = tuple[pl.DataFrame, pl.DataFrame]
@@ -47,10 +49,10 @@ def stream(seed: int, rows: int, keys: int, rate: int) -> pl.DataFrame:
     )
 
 
-def boxcars(type_: str, on: str, size: int, data: Pair, trains: int) -> Any:
+def boxcars(type_: str, on: str, data: Pair, trains: int) -> Any:
     net = bx.Network("bench")
     left, right = (net.input(name, ts="time", fields=FIELDS) for name in ("l", "r"))
-    net.output("out", left.draw(type_, right, on=on, window=bx.time(size)))
+    net.output("out", left.draw(type_, right, on=on, window=bx.time(WINDOW)))
     return bx.preview(net, {"l": data[0], "r": data[1]}, trains=trains)["out"]
 
 
@@ -70,7 +72,7 @@ def finished(query: pl.LazyFrame) -> Any:
 def polars_equi(data: Pair) -> Any:
     left, right = renamed(data)
     joined = left.join(right, left_on="left_phone", right_on="right_phone", coalesce=False)
-    return finished(joined.filter((pl.col("left_time") - pl.col("right_time")).abs() < 60))
+    return finished(joined.filter((pl.col("left_time") - pl.col("right_time")).abs() < WINDOW))
 
 
 def polars_band(data: Pair) -> Any:
@@ -79,8 +81,8 @@ def polars_band(data: Pair) -> Any:
     return finished(
         left.join_where(
             right,
-            pl.col("left_time") < pl.col("right_time") + 2,
-            pl.col("left_time") > pl.col("right_time") - 2,
+            pl.col("left_time") < pl.col("right_time") + WINDOW,
+            pl.col("left_time") > pl.col("right_time") - WINDOW,
             apart < 5,
             apart > -5,
         )
@@ -124,9 +126,9 @@ def compare(title: str, ways: Ways, tuples: int) -> None:
         print(f"  {name:20} {seconds * 1e3:7.0f} ms {rate:7.2f} M tuples/s {seconds / best:6.2f} x")
 
 
-def ours(type_: str, on: str, size: int, data: Pair) -> Ways:
+def ours(type_: str, on: str, data: Pair) -> Ways:
     return {
-        f"Boxcars, {trains} trains": partial(boxcars, type_, on, size, data, trains)
+        f"Boxcars, {trains} trains": partial(boxcars, type_, on, data, trains)
         for trains in (1, 10, 100)
     }
 
@@ -135,22 +137,22 @@ def main() -> None:
     keep_memory()
     if duckdb is None:
         print("DuckDB is not installed (pip install duckdb): compared with Polars alone.")
+    within = f"l.time < r.time + {WINDOW} and l.time > r.time - {WINDOW}"
     rows = int(1_000_000 * SCALE)
     data = stream(1, rows, 100_000, 1000), stream(2, rows, 100_000, 1000)
     ways: Ways = {"Polars": lambda: polars_equi(data)}
     if duckdb is not None:
-        ways["DuckDB"] = lambda: duck("l.phone = r.phone and abs(l.time - r.time) < 60")(data)
-    ways |= ours("join", "left.phone = right.phone", 60, data)
-    compare("equi-join, 60 s window, 100,000 phones", ways, 2 * rows)
+        ways["DuckDB"] = lambda: duck(f"l.phone = r.phone and {within}")(data)
+    ways |= ours("join", "left.phone = right.phone", data)
+    compare(f"equi-join, {WINDOW} s window, 100,000 phones", ways, 2 * rows)
 
     rows = int(100_000 * SCALE)
-    band = stream(1, rows, 100, 100), stream(2, rows, 100, 100)
+    band = stream(1, rows, 100, 10), stream(2, rows, 100, 10)
     ways = {"Polars": lambda: polars_band(band)}
     if duckdb is not None:
-        near = "l.time < r.time + 2 and l.time > r.time - 2 and abs(l.x - r.x) < 5"
-        ways["DuckDB"] = lambda: duck(near)(band)
-    ways |= ours("product", "abs(left.x - right.x) < 5", 2, band)
-    compare("band join, 2 s window, |dx| < 5", ways, 2 * rows)
+        ways["DuckDB"] = lambda: duck(f"{within} and abs(l.x - r.x) < 5")(band)
+    ways |= ours("product", "abs(left.x - right.x) < 5", band)
+    compare(f"band join, {WINDOW} s window, |dx| < 5", ways, 2 * rows)
 
 
 if __name__ == "__main__":
