@@ -1,8 +1,7 @@
-"""Join: the papers' examples, the oracle, the type rule, and what it keeps."""
+"""Join: the papers' examples, the oracle, and the order of pairs."""
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ import boxcars as bx
 from boxcars.boxes.join import Join, Matching
 from boxcars.boxes.product import Product
 from boxcars.kernels import matching
-from boxcars.kernels.kernel import PIECES, Frontier
-from boxcars.kernels.segments import read_segments, whole
+from boxcars.kernels.kernel import Frontier
 from boxcars.model.schema import Schema
 from tests.join_oracle import Kept, Row, join
 
@@ -347,95 +345,6 @@ def test_each_side_can_have_a_window_of_its_own() -> None:
     }
 
 
-SCHEMA = Schema.of({"t": "int", "k": "int"}, "t")
-
-
-def frame(*rows: tuple[int, int | None]) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema=SCHEMA.dtypes, orient="row")
-
-
-def window(state: Any, side: str) -> pl.DataFrame:
-    return whole(read_segments(state, side))
-
-
-def heights(state: Any) -> dict[str, int]:
-    windows = {side: window(state, side).height for side in ("left", "right")}
-    return windows | {name: state[name].height for name in ("waiting left", "waiting right")}
-
-
-def test_the_state_forgets_what_the_frontier_has_passed() -> None:
-    box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
-    schemas = (SCHEMA, SCHEMA)
-    step = box.step(
-        box.start(schemas),
-        (frame((0, 1), (5, 1), (8, 2)), frame((3, 1), (9, 9))),
-        (Frontier(9), Frontier(9)),
-        schemas,
-    )
-    assert step.frontier == Frontier(9)
-    assert step.trains["0"].height == 2
-    assert heights(step.state) == {
-        "left": 3,
-        "waiting left": 0,
-        "right": 1,
-        "waiting right": 1,
-    }
-    nothing = (frame(), frame())
-    step = box.step(step.state, nothing, (Frontier(15), Frontier(15)), schemas)
-    assert window(step.state, "left")["t"].to_list() == [8]
-    assert window(step.state, "right")["t"].to_list() == [9]
-    step = box.step(step.state, nothing, (Frontier(19), Frontier(19)), schemas)
-    assert heights(step.state) == dict.fromkeys(heights(step.state), 0)
-
-
-def test_a_side_that_runs_ahead_prunes_the_other() -> None:
-    box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
-    schemas = (SCHEMA, SCHEMA)
-    trains = (frame((0, 1), (1, 1)), frame())
-    step = box.step(box.start(schemas), trains, (Frontier(2), Frontier(1000)), schemas)
-    assert heights(step.state) == dict.fromkeys(heights(step.state), 0)
-    step = box.step(box.start(schemas), trains, (Frontier(2), Frontier(10)), schemas)
-    assert window(step.state, "left")["t"].to_list() == [1]
-
-
-def test_nothing_is_kept_for_a_side_that_has_ended() -> None:
-    box = Join(bx.Expr.of("left.k = right.k"), bx.tuples(5))
-    schemas = (SCHEMA, SCHEMA)
-    trains = (frame((0, 1), (1, 1)), frame((0, 1)))
-    frontiers = (Frontier(2), Frontier(0, final=True))
-    step = box.step(box.start(schemas), trains, frontiers, schemas)
-    assert step.trains["0"].height == 2
-    assert heights(step.state) == {"left": 0, "waiting left": 0, "right": 1, "waiting right": 0}
-
-
-def test_tuple_windows_keep_their_size_and_many_pieces_become_one() -> None:
-    box = Join(bx.Expr.of("left.k = right.k"), bx.tuples(3), bx.tuples(2))
-    state, schemas = box.start((SCHEMA, SCHEMA)), (SCHEMA, SCHEMA)
-    pairs = 0
-    for t in range(100):
-        trains = (frame((t, 1)), frame((t, 1)))
-        step = box.step(state, trains, (Frontier(t + 1), Frontier(t + 1)), schemas)
-        state, pairs = step.state, pairs + step.trains["0"].height
-        assert window(state, "left").height == min(t + 1, 3)
-        assert window(state, "right").height == min(t + 1, 2)
-        assert all(kept.n_chunks() <= PIECES for kept in state.values())
-    assert pairs == 100 * 5 - (2 + 1) - (2 + 1)
-
-
-def test_keys_of_a_stored_window_are_hashed_anew_if_polars_hashes_otherwise() -> None:
-    schema = Schema.of({"t": "int", "s": "str"}, "t")
-    box = Join(bx.Expr.of("left.s = right.s"), bx.time(10))
-    one, none = (pl.DataFrame(data, schema=schema.dtypes) for data in ({"t": [0], "s": ["a"]}, {}))
-    schemas, frontiers = (schema, schema), (Frontier(1), Frontier(1))
-    state = dict(box.step(box.start(schemas), (one, none), frontiers, schemas).state)
-    old = pl.lit(7, dtype=pl.UInt64).alias("__key_of_old")
-    state["left.0"] = state["left.0"].drop(matching.KEY).with_columns(old)
-    more = one.with_columns(t=pl.lit(1, dtype=pl.Int64))
-    for left in (none, more):
-        step = box.step(state, (left, more), (Frontier(2), Frontier(2)), schemas)
-        assert step.trains["0"]["left_t"].to_list() == [0] + [1] * left.height
-
-
 def test_tuples_with_a_null_in_their_key_are_not_even_candidates() -> None:
     text = pl.String()
     condition = matching.Condition((("s", "z"), ("s", "z")), (text, text), (), frozenset())
@@ -454,15 +363,6 @@ def test_nan_equals_nan_as_it_does_in_a_filter() -> None:
     assert result["join"]["left_t"] == result["product"]["left_t"]
 
 
-def test_before_there_is_a_promise_all_tuples_wait() -> None:
-    box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
-    schemas = (SCHEMA, SCHEMA)
-    trains = (frame((0, 1)), frame((0, 1)))
-    step = box.step(box.start(schemas), trains, (Frontier(5), Frontier()), schemas)
-    assert step.frontier == Frontier()
-    assert heights(step.state) == {"left": 0, "waiting left": 1, "right": 0, "waiting right": 1}
-
-
 @pytest.mark.parametrize("trains", [1, 2, 7])
 def test_a_drop_behind_a_join_chooses_the_same_for_every_cut(trains: int) -> None:
     net = bx.Network("n")
@@ -478,76 +378,6 @@ def test_a_drop_behind_a_join_chooses_the_same_for_every_cut(trains: int) -> Non
     assert half == bx.preview(net, {"l": rows, "r": rows})["half"].to_pylist()
     assert 0.45 < len(half) / whole < 0.55
     assert len({(row["left_t"], row["right_t"]) for row in half}) == len(half)
-
-
-def problems(
-    on: str = "left.k = right.k", window: Any = None, fields: Any = None, **more: Any
-) -> list[str]:
-    net = bx.Network("n")
-    left = net.input("l", ts="t", fields={"t": "int", "k": "int", "s": "str"})
-    right = net.input("r", ts="t", fields=fields or {"t": "int", "k": "int", "s": "str"})
-    drawn = left.draw("join", right, on=on, window=window or bx.time(5), **more).named("j")
-    net.output("out", drawn)
-    return texts(net)
-
-
-def texts(net: bx.Network) -> list[str]:
-    return [str(replace(problem, location=None)) for problem in net.check().problems]
-
-
-def test_the_type_rule() -> None:
-    need = (
-        "box 'j', on: a join needs a term such as left.k = right.k; for any other predicate use "
-        "product."
-    )
-    assert problems() == []
-    assert problems("left.k < right.k") == [need]
-    assert problems("left.k = right.k or left.s = right.s") == [need]
-    assert problems("left.k = left.t and right.k = 5") == [need]
-    assert problems("left.k + right.k") == ["box 'j', on: expected a bool, got an int."]
-    assert problems("left.q = right.k") == [
-        "box 'j', on: unknown field 'left.q'. Did you mean 'left.t'?"
-    ]
-    assert problems("left.k = right.s") == [
-        "box 'j', on: can't compare left.k (int) with right.s (str)."
-    ]
-
-
-def test_the_type_rule_of_windows() -> None:
-    only = "the window of a join has nothing but a size."
-    assert problems(window=bx.time(5, advance=2)) == [f"box 'j', window.advance: {only}"]
-    assert problems(window=bx.tuples(5, slack=1), right=bx.time(5, flush=True)) == [
-        f"box 'j', window.slack: {only}",
-        f"box 'j', right.flush: {only}",
-    ]
-    assert problems(window=bx.time(5, emit="change")) == [f"box 'j', window.emit: {only}"]
-    assert problems(window=bx.time(5, emit={"every": 2})) == [f"box 'j', window.emit: {only}"]
-    assert problems(window=bx.value("k", 5)) == [
-        "box 'j', window: a join needs a time or tuples window, got value."
-    ]
-    assert problems(right=bx.landmark()) == [
-        "box 'j', right: a join needs a time or tuples window, got landmark."
-    ]
-    assert problems(right=bx.time(0)) == [
-        "box 'j', right.size: a window needs a size above 0, got 0."
-    ]
-    assert problems(window=bx.tuples(1.5)) == [
-        "box 'j', window.size: size and advance count tuples, so they must be whole numbers."
-    ]
-
-
-def test_the_type_rule_of_the_inputs() -> None:
-    assert problems(fields={"t": "timestamp", "k": "int"}) == [
-        "box 'j', in: the order attributes differ: 't' is an int, 't' is a timestamp."
-    ]
-    net = bx.Network("n")
-    left = net.input("l", ts="left_k", fields={"left_k": "int", "k": "int"})
-    net.output("out", left.join(left, on="left.k = right.k", window=bx.time(5)).named("j"))
-    (text,) = texts(net)
-    assert text == (
-        "box 'j', in[0]: the output would have two fields 'left_k': rename the order attribute "
-        "first."
-    )
 
 
 def test_two_windows_survive_every_language(tmp_path: Path) -> None:

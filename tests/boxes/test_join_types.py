@@ -1,52 +1,76 @@
-"""The type rules of join; what it computes is in test_join.py."""
+"""Join: what its check has to say."""
 
-import pytest
+from dataclasses import replace
+from typing import Any
 
 import boxcars as bx
-from tests.boxes.helper import problems, schema
-
-SAME = "left.caller = right.payer"
-RIGHT = {"at": "int", "payer": "str"}
 
 
-class TestJoin:
-    def net(self, on: str, right: dict[str, str], ts: str = "at", **window: float) -> bx.Network:
-        net = bx.Network("n")
-        calls = net.input("calls", ts="time", fields={"time": "int", "caller": "str"})
-        other = net.input("other", ts=ts, fields=right)
-        joined = calls.join(other, on=on, window=bx.time(window.get("size", 60)))
-        net.output("out0", joined.named("j"))
-        return net
+def problems(
+    on: str = "left.k = right.k", window: Any = None, fields: Any = None, **more: Any
+) -> list[str]:
+    net = bx.Network("n")
+    left = net.input("l", ts="t", fields={"t": "int", "k": "int", "s": "str"})
+    right = net.input("r", ts="t", fields=fields or {"t": "int", "k": "int", "s": "str"})
+    drawn = left.draw("join", right, on=on, window=window or bx.time(5), **more).named("j")
+    net.output("out", drawn)
+    return texts(net)
 
-    def test_the_fields_of_both_sides(self) -> None:
-        net = self.net(SAME, RIGHT)
-        assert schema(net) == (
-            "time*: int, left_time: int, left_caller: str, right_at: int, right_payer: str"
-        )
 
-    @pytest.mark.parametrize(
-        ("on", "right", "words"),
-        [
-            ("left.caller", RIGHT, "on: expected a bool, got a str."),
-            ("left.coller = right.payer", RIGHT, "on: unknown field 'left.coller'. Did you mean"),
-            (
-                "caller = right.payer",
-                RIGHT,
-                "on: unknown field 'caller'. Did you mean 'left.caller",
-            ),
-            (SAME, {"at": "timestamp", "payer": "str"}, "in: the order attributes differ: 'time'"),
-        ],
+def texts(net: bx.Network) -> list[str]:
+    return [str(replace(problem, location=None)) for problem in net.check().problems]
+
+
+def test_the_type_rule() -> None:
+    need = (
+        "box 'j', on: a join needs a term such as left.k = right.k; for any other predicate use "
+        "product."
     )
-    def test_mistakes(self, on: str, right: dict[str, str], words: str) -> None:
-        assert problems(self.net(on, right))[0].startswith(f"box 'j', {words}")
+    assert problems() == []
+    assert problems("left.k < right.k") == [need]
+    assert problems("left.k = right.k or left.s = right.s") == [need]
+    assert problems("left.k = left.t and right.k = 5") == [need]
+    assert problems("left.k + right.k") == ["box 'j', on: expected a bool, got an int."]
+    assert problems("left.q = right.k") == [
+        "box 'j', on: unknown field 'left.q'. Did you mean 'left.t'?"
+    ]
+    assert problems("left.k = right.s") == [
+        "box 'j', on: can't compare left.k (int) with right.s (str)."
+    ]
 
-    def test_mistakes_of_the_window(self) -> None:
-        assert problems(self.net(SAME, RIGHT, size=0)) == [
-            "box 'j', window.size: a window needs a size above 0, got 0."
-        ]
 
-    def test_there_are_two_sides(self) -> None:
-        net = bx.Network("n")
-        calls = net.input("calls", ts="time", fields={"time": "int"})
-        net.output("out", calls.draw("join", on="true", window=bx.time(5)).named("j"))
-        assert "box 'j', in: a join has exactly 2 inputs, got 1." in problems(net)
+def test_the_type_rule_of_windows() -> None:
+    only = "the window of a join has nothing but a size."
+    assert problems(window=bx.time(5, advance=2)) == [f"box 'j', window.advance: {only}"]
+    assert problems(window=bx.tuples(5, slack=1), right=bx.time(5, flush=True)) == [
+        f"box 'j', window.slack: {only}",
+        f"box 'j', right.flush: {only}",
+    ]
+    assert problems(window=bx.time(5, emit="change")) == [f"box 'j', window.emit: {only}"]
+    assert problems(window=bx.time(5, emit={"every": 2})) == [f"box 'j', window.emit: {only}"]
+    assert problems(window=bx.value("k", 5)) == [
+        "box 'j', window: a join needs a time or tuples window, got value."
+    ]
+    assert problems(right=bx.landmark()) == [
+        "box 'j', right: a join needs a time or tuples window, got landmark."
+    ]
+    assert problems(right=bx.time(0)) == [
+        "box 'j', right.size: a window needs a size above 0, got 0."
+    ]
+    assert problems(window=bx.tuples(1.5)) == [
+        "box 'j', window.size: size and advance count tuples, so they must be whole numbers."
+    ]
+
+
+def test_the_type_rule_of_the_inputs() -> None:
+    assert problems(fields={"t": "timestamp", "k": "int"}) == [
+        "box 'j', in: the order attributes differ: 't' is an int, 't' is a timestamp."
+    ]
+    net = bx.Network("n")
+    left = net.input("l", ts="left_k", fields={"left_k": "int", "k": "int"})
+    net.output("out", left.join(left, on="left.k = right.k", window=bx.time(5)).named("j"))
+    (text,) = texts(net)
+    assert text == (
+        "box 'j', in[0]: the output would have two fields 'left_k': rename the order attribute "
+        "first."
+    )
