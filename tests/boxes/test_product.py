@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.model.schema import Schema
-from tests.boxes.test_join_types import VECTORS, Case, texts
+from tests.boxes.test_join import VECTORS, Case
+from tests.boxes.test_join_types import texts
 
 FIELDS = {"ts": "int", "Caller": "str", "Callee": "str"}
 
