@@ -45,7 +45,8 @@ class Controller:
         self._all(Injector.pause)
 
     def resume(self) -> None:
-        """Let all go on."""
+        """Let all go on; what was not sent in between is not caught up."""
+        self._pace.resume()
         self._all(Injector.resume)
 
     def stop(self) -> None:

@@ -44,7 +44,7 @@ class Injector:
         """Send all of it, and say after each batch how much has gone."""
         self._target.open()
         try:
-            for batch in self._batches:
+            for batch in self._pace.cut(self._batches):
                 if not self._wait(batch):
                     return
                 self._target.send(stamped(batch, self._stamp, time()) if self._stamp else batch)

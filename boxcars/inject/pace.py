@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import perf_counter
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from boxcars.model.problem import Wrong
 
 Batch = Mapping[str, pl.DataFrame]
 """What is injected at once: rows of each input."""
+_TICK = 0.1
+"""Seconds: what is due within them by its own time goes at once."""
 
 
 class Pace(ABC):
@@ -25,6 +28,14 @@ class Pace(ABC):
 
     def sent(self, batch: Batch) -> None:
         """A batch has gone."""
+        return
+
+    def cut(self, batches: Iterable[Batch]) -> Iterable[Batch]:
+        """Smaller batches, where not all of one is due together."""
+        return batches
+
+    def resume(self) -> None:
+        """Go on behind a pause: what was not sent in it is not caught up."""
         return
 
 
@@ -55,6 +66,10 @@ class AtRate(Pace):
             self._rate = _positive(rate)
             self._since, self._sent = self._clock(), 0
 
+    def resume(self) -> None:
+        """Go on at the same rate from now."""
+        self.change(self._rate)
+
     def due(self, batch: Batch) -> float:
         """When all that has gone before has had its time."""
         with self._lock:
@@ -69,17 +84,16 @@ class AtRate(Pace):
 class ByTime(Pace):
     """By the data's own timestamps, ``speed`` times as fast; the first tuple is due at once.
 
-    ``fields`` names the timestamp of each input: a number of ``unit`` seconds, or a timestamp.
+    ``fields`` names the timestamp of each input: a number of seconds, or a timestamp.
     """
 
     def __init__(
         self,
         fields: Mapping[str, str],
         speed: float = 1.0,
-        unit: float = 1.0,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        self._fields, self._speed, self._unit = fields, _positive(speed), unit
+        self._fields, self._speed = fields, _positive(speed)
         self._clock, self._lock = clock, threading.Lock()
         self._began: tuple[float, float] | None = None
 
@@ -88,9 +102,14 @@ class ByTime(Pace):
         with self._lock:
             self._speed, self._began = _positive(speed), None
 
+    def resume(self) -> None:
+        """Go on at the same speed from the next batch."""
+        self.change(self._speed)
+
     def due(self, batch: Batch) -> float:
         """When its first tuple is."""
-        firsts = [self._seconds(f[self._fields[n]][0]) for n, f in batch.items() if f.height]
+        some = {name: frame[:1] for name, frame in batch.items() if frame.height}
+        firsts = [float(self._times(name, frame)[0]) for name, frame in some.items()]
         if not firsts:
             return 0.0
         with self._lock:
@@ -99,8 +118,30 @@ class ByTime(Pace):
             began, first = self._began
             return max(began + (min(firsts) - first) / self._speed - self._clock(), 0.0)
 
-    def _seconds(self, value: float | datetime) -> float:
-        return value.timestamp() if isinstance(value, datetime) else value * self._unit
+    def cut(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """What goes at once is due within a moment; a tuple that is late goes with those before it.
+
+        >>> calls = pl.DataFrame({"t": [1, 2, 2, 9, 8]})
+        >>> [batch["a"]["t"].to_list() for batch in ByTime({"a": "t"}).cut([{"a": calls}])]
+        [[1], [2, 2], [9, 8]]
+        """
+        for batch in batches:
+            frames = {name: frame for name, frame in batch.items() if frame.height}
+            times = {name: self._times(name, frame) for name, frame in frames.items()}
+            at = dict.fromkeys(frames, 0)
+            while left := [name for name in frames if at[name] < frames[name].height]:
+                until = min(times[name][at[name]] for name in left) + _TICK * self._speed
+                ends = {name: int(np.searchsorted(times[name], until, "right")) for name in left}
+                yield {name: frames[name][at[name] : ends[name]] for name in left}
+                at |= ends
+
+    def _times(self, name: str, frame: pl.DataFrame) -> NDArray[np.float64]:
+        """When tuples are due, in seconds of the data's time; without one, as those beside them."""
+        times = frame[self._fields[name]]
+        seconds = times.dt.epoch("us") / 1e6 if times.dtype.is_temporal() else times
+        known = seconds.cast(pl.Float64).fill_nan(None)
+        filled = known.forward_fill().backward_fill().fill_null(0)
+        return np.maximum.accumulate(filled.to_numpy())
 
 
 def size(batch: Batch) -> int:

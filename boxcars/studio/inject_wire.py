@@ -27,6 +27,9 @@ class InjectorSource(Asked):
     template: str | None = None
     file: str | None = None
     text: str | None = None
+    """CSV with a line of names, or JSON lines."""
+    name: str = ""
+    """What the text is called, if it is that of a file."""
     rows: int = Field(default=1_000_000, ge=1)
     seed: int = 1
     endless: bool = False
@@ -37,7 +40,8 @@ class AskInjector(Asked):
     """An injector for an input of a run, or for all that a template has data for.
 
     It goes at ``rate`` tuples a second, by the time in the data (``speed`` times as fast) without
-    one, or as ``fast`` as it can. ``stamp`` gives each tuple the time at which it is sent.
+    one, or as ``fast`` as it can. A ``batch`` is what goes at once; by the time in the data it is
+    less, if less is due. ``stamp`` gives each tuple the time at which it is sent.
     """
 
     input: str | None = None
@@ -59,7 +63,10 @@ class ChangeInjector(Asked):
 
 
 class Injector(Told):
-    """An injector: ``measured`` is how many tuples a second it really sends."""
+    """An injector: ``measured`` is how many tuples a second it really sends.
+
+    Rows of its file or text that are ``left_out`` do not fit the input; ``reason`` is the first's.
+    """
 
     id: str
     run: str
@@ -74,3 +81,5 @@ class Injector(Told):
     batch: int
     injectors: int
     stamp: bool
+    left_out: int
+    reason: str

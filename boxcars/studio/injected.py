@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from boxcars.expr import Expr
 from boxcars.inject import Batch
+from boxcars.io.conform import Conformed
 from boxcars.io.files import read_input
 from boxcars.io.rate import RateReader
 from boxcars.io.reader import Place
@@ -34,13 +36,23 @@ def words_for(source: InjectorSource) -> str:
     if source.file is not None:
         return source.file
     if source.text is not None:
-        return "a text"
+        return source.name or "a text"
     return "computed tuples" if source.generator and source.generator.fields else "made-up tuples"
 
 
-def batches_of(
+@dataclass(frozen=True)
+class Tuples:
+    """What is sent, and of a file or text what is left out since it does not fit the input."""
+
+    batches: Iterator[Batch]
+    left_out: int = 0
+    reason: str = ""
+    """Why the first of them was."""
+
+
+def tuples_of(
     source: InjectorSource, inputs: list[str], net: Network, workspace: Workspace
-) -> Iterator[Batch]:
+) -> Tuples:
     """The tuples of a source, checked as far as that can be done before they are sent."""
     kinds = ("generator", "template", "file", "text")
     given = [kind for kind in kinds if getattr(source, kind) is not None]
@@ -49,34 +61,57 @@ def batches_of(
     entities = {name: net.inputs[name] for name in inputs}
     try:
         if source.generator is not None:
-            return _generated(source.generator, inputs[0], entities[inputs[0]])
-        make = _rounds_of(source, entities, workspace)
+            return Tuples(_generated(source.generator, inputs[0], entities[inputs[0]]))
+        if source.template is not None:
+            return Tuples(_rounds(source, _template_rounds(source, entities), entities))
+        (name,) = inputs
+        found = _fitting(source, name, entities[name], workspace)
     except BoxcarsError as error:
         raise Wrong(str(error).replace(f"{workspace.folder}/", "")) from None
+    batches = _rounds(source, lambda _number: iter([{name: found.tuples}]), entities)
+    reason = str(found.dead["reason"][0]) if found.dead.height else ""
+    return Tuples(batches, found.dead.height, reason)
+
+
+def _rounds(
+    source: InjectorSource, make: Callable[[int], Iterator[Batch]], entities: Mapping[str, Input]
+) -> Iterator[Batch]:
+    """All the data once, or again and again."""
     order = {name: entity.ts for name, entity in entities.items()}
     return _again_and_again(make, order) if source.endless else make(0)
 
 
-def _rounds_of(
-    source: InjectorSource, entities: Mapping[str, Input], workspace: Workspace
+def _template_rounds(
+    source: InjectorSource, entities: Mapping[str, Input]
 ) -> Callable[[int], Iterator[Batch]]:
-    """What gives all the data, again and again: of a template others each time, if they may be."""
-    if source.template is not None:
-        app = find_template(source.template)
-        feed = app.feed(source.rows, source.seed)
-        first = of_template(app, feed, entities)
-        more = 0 if feed.tables else 1  # the records of tables are those of the first round
-        return lambda number: (
-            of_template(app, app.feed(source.rows, source.seed + more * number), entities)
-            if number
-            else first
-        )
-    name, entity = next(iter(entities.items()))
+    """What gives the data of a template, others each time, if they may be."""
+    app = find_template(source.template or "")
+    feed = app.feed(source.rows, source.seed)
+    first = of_template(app, feed, entities)
+    more = 0 if feed.tables else 1  # the records of tables are those of the first round
+    return lambda number: (
+        of_template(app, app.feed(source.rows, source.seed + more * number), entities)
+        if number
+        else first
+    )
+
+
+def _fitting(source: InjectorSource, name: str, entity: Input, workspace: Workspace) -> Conformed:
+    """The tuples of a file or a text; it is wrong if there is none that fits."""
     if source.file is not None:
-        tuples = _some(read_input(workspace.inside(source.file), entity).tuples)
+        found = read_input(workspace.inside(source.file), entity)
     else:
-        tuples = _some(from_text(source.text or "", "csv", entity).tuples)
-    return lambda _number: iter([{name: tuples}])
+        text = source.text or ""
+        found = from_text(text, "jsonl" if text.lstrip().startswith("{") else "csv", entity)
+    if found.tuples.height:
+        return found
+    if not found.dead.height:
+        raise Wrong(f"{words_for(source)}: there are no tuples in it.")
+    fields = ", ".join(f"{field}: {type_.value}" for field, type_ in entity.fields.items())
+    raise Wrong(
+        f"{words_for(source)}: there are no tuples in it that fit the input '{name}' ({fields}). "
+        f"The first row: {found.dead['reason'][0]}."
+    )
 
 
 def _again_and_again(
@@ -107,12 +142,6 @@ def _again_and_again(
 def _shifted(frame: pl.DataFrame, ts: str, shift: Any) -> pl.DataFrame:
     moved = pl.col(ts).to_physical() + shift
     return frame.with_columns(moved.cast(frame.schema[ts])) if shift else frame
-
-
-def _some(tuples: pl.DataFrame) -> pl.DataFrame:
-    if not tuples.height:
-        raise Wrong("there are no tuples in it that fit the input.")
-    return tuples
 
 
 def _generated(asked: Generator, name: str, entity: Input) -> Iterator[Batch]:

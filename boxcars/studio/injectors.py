@@ -12,7 +12,7 @@ from boxcars.inject import AsFastAsCanBe, AtRate, ByTime, Controller, Pace, cut
 from boxcars.model.problem import Wrong, nearest
 from boxcars.service.target import Service
 from boxcars.studio.inject_wire import AskInjector, ChangeInjector, Injector
-from boxcars.studio.injected import batches_of, words_for
+from boxcars.studio.injected import tuples_of, words_for
 from boxcars.studio.missing import Missing
 from boxcars.studio.one_run import TheRun
 from boxcars.studio.runs import Runs
@@ -91,20 +91,20 @@ class _Injector:
         self.id, self.run, self._asked = uuid4().hex[:12], run, asked
         net = run.network
         self._inputs = _inputs(asked, run.record.order.feeds)
-        batches = cut(batches_of(asked.source, self._inputs, net, workspace), asked.batch)
+        self._tuples = tuples_of(asked.source, self._inputs, net, workspace)
         fields = {name: net.inputs[name].ts for name in self._inputs}
         self._pace = _pace(asked, fields)
+        self._rate = asked.rate
+        self._speed = asked.speed if isinstance(self._pace, ByTime) else None
+        batches = cut(self._tuples.batches, asked.batch)
         targets = [
             Service(run.client(), {name: name for name in self._inputs})
             for _ in range(asked.injectors)
         ]
-        self._controller = Controller(batches, targets, self._pace, fields if asked.stamp else None)
+        stamps = fields if asked.stamp else None
+        self._controller = Controller(batches, targets, self._pace, stamps)
         self._state: State = "running"
         self._sentence = ""
-        self._rate, self._speed = (
-            asked.rate,
-            asked.speed if isinstance(self._pace, ByTime) else None,
-        )
         self._marks: list[tuple[float, int]] = [(monotonic(), 0)]
 
     def start(self) -> None:
@@ -117,7 +117,7 @@ class _Injector:
             while not self._controller.wait(0.5):
                 continue
             state: State = "finished"
-            sentence = "all has been sent."
+            sentence = "all has been sent. What has the last time waits until later tuples come."
         except Exception as error:
             state, sentence = "failed", str(error) or type(error).__name__
             self._controller.stop()
@@ -139,8 +139,6 @@ class _Injector:
         if asked.paused is not None and self._state in ("running", "paused"):
             (self._controller.pause if asked.paused else self._controller.resume)()
             self._state = "paused" if asked.paused else "running"
-            if not asked.paused and isinstance(self._pace, AtRate) and self._rate:
-                self._pace.change(self._rate)  # what was not sent in the pause is not caught up
         self._marks = [(monotonic(), self._controller.sent)]
 
     def stop(self, sentence: str) -> None:
@@ -166,6 +164,8 @@ class _Injector:
             batch=asked.batch,
             injectors=asked.injectors,
             stamp=asked.stamp,
+            left_out=self._tuples.left_out,
+            reason=self._tuples.reason,
         )
 
     def _measured(self) -> float:

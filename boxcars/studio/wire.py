@@ -169,6 +169,13 @@ class NetworkFile(Told):
     tests: bool
 
 
+class DataFile(Told):
+    """A file with tuples in the folder of the studio; ``size`` in bytes."""
+
+    file: str
+    size: int
+
+
 class Problem(Told):
     """One thing that is wrong, in the words of ``boxcars check``, and where.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from boxcars.io.files import writing
+from boxcars.io.files import data_files, writing
 from boxcars.lang.layout import layout_path
 from boxcars.model.problem import Wrong, nearest
 from boxcars.studio.missing import Missing
-from boxcars.studio.wire import NetworkFile
+from boxcars.studio.wire import DataFile, NetworkFile
 
 SUFFIXES = (".yaml", ".yml", ".json", ".xml")
 _CODE = ".py"
@@ -45,6 +45,11 @@ class Workspace:
                 if _is_network(path, text):
                     found.append(self._told(path, text))
         return found
+
+    def data(self) -> list[DataFile]:
+        """The files with tuples, by name."""
+        found = data_files(self.folder.iterdir() if self.folder.is_dir() else [])
+        return [DataFile(file=p.name, size=p.stat().st_size) for p in found if p.is_file()]
 
     def _may_be(self, path: Path) -> bool:
         known = (*SUFFIXES, _CODE) if self._code else SUFFIXES

@@ -1,7 +1,7 @@
 """The load injector: what is sent, when, and what it does when it is told to (fmt-09)."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -106,6 +106,40 @@ def test_the_times_of_the_data(dated: bool) -> None:
     assert pace.due({"a": at(14)["a"].clear()}) == 0
     pace.change(1)
     assert (pace.due(at(14)), pace.due(at(15))) == (0, 1)
+
+
+def test_what_is_due_together_goes_together() -> None:
+    """An input with nothing that is due waits; one that is late goes with those before it."""
+    calls = pl.DataFrame({"t": [1, 2, 5, None]})
+    cells = pl.DataFrame({"at": [2.0, 4.9, 1.0, float("nan")]})
+    pace = ByTime({"calls": "t", "cells": "at"}, speed=10)
+    cut = pace.cut([{"calls": calls, "cells": cells}, {"calls": calls.clear()}])
+    found = [{name: frame.to_series().len() for name, frame in batch.items()} for batch in cut]
+    assert found == [{"calls": 2, "cells": 1}, {"calls": 2, "cells": 3}]
+
+
+def test_the_cut_follows_the_speed() -> None:
+    start = datetime(2026, 1, 1)
+    frame = pl.DataFrame({"t": [start + timedelta(milliseconds=10 * n) for n in range(100)]})
+    pace = ByTime({"a": "t"})
+    cut = iter(pace.cut([{"a": frame}]))
+    heights = []
+    for speed in (1, 5, 100):
+        pace.change(speed)
+        heights.append(next(cut)["a"].height)
+    assert heights == [11, 51, 38]
+
+
+@pytest.mark.parametrize("pace", [AtRate(10, Clock()), ByTime({"a": "t"}, clock=Clock())])
+def test_a_pause_is_not_caught_up(pace: AtRate | ByTime) -> None:
+    one, _, three = batches(1, 20, 1)
+    pace.due(one)
+    pace.sent(one)
+    pace._clock.now += 60  # type: ignore[attr-defined]
+    pace.resume()
+    assert pace.due(one) == 0
+    pace.sent(one)
+    assert pace.due(three) == pytest.approx(21 if isinstance(pace, ByTime) else 0.1)
 
 
 def test_stamped_when_it_is_sent() -> None:

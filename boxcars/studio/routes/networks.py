@@ -48,6 +48,11 @@ def add_networks(app: FastAPI, studio: Studio) -> None:
         """The network files in the folder."""
         return workspace.networks()
 
+    @app.get("/api/data", tags=["networks"])
+    def list_data() -> list[wire.DataFile]:
+        """The files with tuples in the folder: Parquet, CSV, JSON lines and Arrow."""
+        return workspace.data()
+
     @app.get("/api/networks/{file}", tags=["networks"])
     def get_network(file: str) -> wire.Document:
         """A network file, as far as it can be read, and what is wrong with it."""

@@ -53,7 +53,8 @@ def fake_injector() -> dict[str, Any]:
     """An injector of that run."""
     known = {"id": "some", "run": "busy", "inputs": ["calls"], "source": "made-up tuples"}
     pace = {"rate": 500.0, "speed": None, "measured": 499.0, "batch": 100, "injectors": 2}
-    return known | pace | {"state": "running", "sentence": "", "sent": 5_000, "stamp": False}
+    rest = {"sentence": "", "sent": 5_000, "stamp": False, "left_out": 0, "reason": ""}
+    return known | pace | rest | {"state": "running"}
 
 
 def fake_stats(number: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect } from "react";
+import { useShallow } from "zustand/react/shallow";
 
 import { ArcTip } from "./canvas/ArcEdge";
 import { ArcTooltip } from "./canvas/ArcTooltip";
@@ -16,7 +17,7 @@ import { useStudio } from "./state/studio";
 import { WatchView } from "./watch/WatchView";
 
 export function App() {
-  const mode = useStudio((state) => state.mode);
+  const [mode, dialog] = useStudio(useShallow((s) => [s.mode, s.dialog]));
   useEffect(() => {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
@@ -26,14 +27,16 @@ export function App() {
       <ArcTip />
       <Header />
       <ReactFlowProvider key={mode}>
-        {mode === "compose" && <Compose />}
-        {mode === "preview" && <PreviewView />}
-        {mode === "plan" && <PlanView />}
-        {mode === "watch" && <WatchView />}
+        <div id="view" className="as-if-absent" role="tabpanel" aria-label={mode}>
+          {mode === "compose" && <Compose />}
+          {mode === "preview" && <PreviewView />}
+          {mode === "plan" && <PlanView />}
+          {mode === "watch" && <WatchView />}
+        </div>
       </ReactFlowProvider>
       <ArcTooltip />
       <Dialogs />
-      <Notices />
+      {dialog === null && <Notices />}
     </div>
   );
 }

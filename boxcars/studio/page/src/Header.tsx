@@ -16,9 +16,10 @@ import {
   useStudio,
   type Mode,
 } from "./state/studio";
-import { Button, Draft, Segmented } from "./ui/controls";
+import { Button, Draft } from "./ui/controls";
 import { plural } from "./ui/format";
 import type { IconName } from "./ui/Icon";
+import { OneOf } from "./ui/OneOf";
 
 const MODE_WORDS: { value: Mode; label: string; icon: IconName }[] = [
   { value: "compose", label: "Compose", icon: "edit" },
@@ -38,11 +39,12 @@ export function Header() {
       <header className="header">
         <Brand />
         <Title />
-        <Segmented
+        <OneOf
           label="Mode"
           value={mode}
           options={MODE_WORDS}
           onChange={setMode}
+          panel="view"
           testId="mode"
         />
         <div className="header-end">

@@ -127,6 +127,7 @@ export const api = {
   templates: () => get<T.TemplateInfo[]>("/api/templates"),
   template: async (name: string) => opened(await get(`/api/templates/${e(name)}`)),
   networks: () => get<T.NetworkFile[]>("/api/networks"),
+  data: () => get<T.DataFile[]>("/api/data"),
   open: async (file: string) => opened(await get(`/api/networks/${e(file)}`)),
   save: async (file: string, network: Network, positions: Positions) =>
     opened(await call("PUT", `/api/networks/${e(file)}`, { network, positions })),

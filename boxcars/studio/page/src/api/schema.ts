@@ -104,6 +104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Data
+         * @description The files with tuples in the folder: Parquet, CSV, JSON lines and Arrow.
+         */
+        get: operations["list_data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/networks/{file}": {
         parameters: {
             query?: never;
@@ -952,7 +972,8 @@ export interface components {
          * @description An injector for an input of a run, or for all that a template has data for.
          *
          *     It goes at ``rate`` tuples a second, by the time in the data (``speed`` times as fast) without
-         *     one, or as ``fast`` as it can. ``stamp`` gives each tuple the time at which it is sent.
+         *     one, or as ``fast`` as it can. A ``batch`` is what goes at once; by the time in the data it is
+         *     less, if less is due. ``stamp`` gives each tuple the time at which it is sent.
          */
         AskInjector: {
             /** Input */
@@ -1412,6 +1433,16 @@ export interface components {
             sink: boolean;
         };
         /**
+         * DataFile
+         * @description A file with tuples in the folder of the studio; ``size`` in bytes.
+         */
+        DataFile: {
+            /** File */
+            file: string;
+            /** Size */
+            size: number;
+        };
+        /**
          * DeadLetter
          * @description A record that became no tuple, and why.
          */
@@ -1558,6 +1589,8 @@ export interface components {
         /**
          * Injector
          * @description An injector: ``measured`` is how many tuples a second it really sends.
+         *
+         *     Rows of its file or text that are ``left_out`` do not fit the input; ``reason`` is the first's.
          */
         Injector: {
             /** Id */
@@ -1589,6 +1622,10 @@ export interface components {
             injectors: number;
             /** Stamp */
             stamp: boolean;
+            /** Left Out */
+            left_out: number;
+            /** Reason */
+            reason: string;
         };
         /**
          * InjectorSource
@@ -1600,8 +1637,17 @@ export interface components {
             template?: string | null;
             /** File */
             file?: string | null;
-            /** Text */
+            /**
+             * Text
+             * @description CSV with a line of names, or JSON lines.
+             */
             text?: string | null;
+            /**
+             * Name
+             * @description What the text is called, if it is that of a file.
+             * @default
+             */
+            name?: string;
             /**
              * Rows
              * @default 1000000
@@ -2312,6 +2358,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NetworkFile"][];
+                };
+            };
+            /** @description It was not done; the detail says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    list_data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataFile"][];
                 };
             };
             /** @description It was not done; the detail says why. */

@@ -25,6 +25,7 @@ export type ChangeInjector = Schemas["ChangeInjector"];
 export type CheckAnswer = Schemas["CheckAnswer"];
 export type Compiled = Schemas["Compiled"];
 export type Completion = Schemas["Completion"];
+export type DataFile = Schemas["DataFile"];
 export type Diff = Schemas["Diff"];
 export type Document = Schemas["Document"];
 export type Enqueue = Schemas["Enqueue"];

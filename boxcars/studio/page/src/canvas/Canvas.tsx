@@ -63,6 +63,7 @@ function connect(ends: Connection): void {
 }
 
 const DELETE_KEYS = null;
+const SPOKEN = { "edge.a11yDescription.default": "Enter opens its panel, Delete removes it." };
 
 export function Canvas({ editable }: { editable: boolean }) {
   const [nodes, edges] = useFlow(useShallow((state) => [state.nodes, state.edges]));
@@ -139,6 +140,7 @@ export function Canvas({ editable }: { editable: boolean }) {
       onlyRenderVisibleElements
       proOptions={{ hideAttribution: false }}
       aria-label="The network"
+      ariaLabelConfig={SPOKEN}
     >
       <Background variant={BackgroundVariant.Dots} gap={24} size={1} />
       {nodes.length >= MAPPED && (

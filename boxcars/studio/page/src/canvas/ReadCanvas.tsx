@@ -15,6 +15,8 @@ import { isDark, useStudio } from "../state/studio";
 import { edgeTypes, MAPPED, miniColour, nodeTypes } from "./Canvas";
 import { hideTip, showTip } from "./tips";
 
+const SPOKEN = { "edge.a11yDescription.default": "Enter looks at it." };
+
 interface ReadProps {
   nodes: Node[];
   edges: ArcEdge_[];
@@ -54,6 +56,7 @@ export function ReadCanvas(props: ReadProps) {
       onEdgeMouseLeave={hideTip}
       onMoveStart={hideTip}
       aria-label="The network"
+      ariaLabelConfig={SPOKEN}
     >
       <Background variant={BackgroundVariant.Dots} gap={24} size={1} />
       {props.map !== false && props.nodes.length >= MAPPED && (

@@ -74,6 +74,9 @@ export function ExprField(props: ExprProps) {
       annotations: FROM_OUTSIDE.of(true),
     });
   }, [props.value]);
+  useEffect(() => {
+    editor.current?.contentDOM.setAttribute("aria-invalid", String(props.wrong ?? false));
+  }, [props.wrong]);
   return (
     <div
       ref={host}

@@ -40,6 +40,9 @@ export interface BoxData extends Record<string, unknown> {
   flat: string;
   inside: boolean;
   group: string;
+  /** What it is joined to, in words. */
+  reads: string[];
+  leads: string[];
 }
 
 export interface ArcData extends Record<string, unknown> {
@@ -97,7 +100,7 @@ type Drawn = Pick<
   Partial<Pick<BoxData, "inputs" | "many">>;
 
 function node(id: string, data: Drawn, view: View): BoxNode {
-  const full: BoxData = { inputs: [], many: false, ...data };
+  const full: BoxData = { inputs: [], many: false, reads: [], leads: [], ...data };
   const [x, y] = view.positions[placeKey(view.scope, id)] ?? [0, 0];
   const height = heightOf(full);
   const made: BoxNode = {
@@ -107,9 +110,29 @@ function node(id: string, data: Drawn, view: View): BoxNode {
     data: full,
     width: WIDTH,
     height,
-    ariaLabel: `${full.type} ${full.name}`,
   };
   return made;
+}
+
+/** A box as one who does not see it hears it: what it is, what it is joined to, what is wrong. */
+function spoken(data: BoxData): string {
+  const more = data.summary && data.summary !== data.type ? `: ${data.summary}` : "";
+  const said = [`${data.type} ${data.name}${more}`];
+  if (data.inputs.length)
+    said.push(data.reads.length ? `reads ${data.reads.join(", ")}` : "reads nothing yet");
+  if (data.ports.length)
+    said.push(data.leads.length ? `leads to ${data.leads.join(", ")}` : "leads nowhere yet");
+  if (data.problems.length)
+    said.push(`${plural(data.problems.length, "problem")}: ${data.problems.join(" ")}`);
+  return said.join("; ");
+}
+
+/** The box with the words for its arrows. */
+function joined(node: BoxNode, edges: readonly ArcEdge[]): BoxNode {
+  const reads = edges.filter((e) => e.target === node.id).map((e) => e.data?.text ?? e.source);
+  const leads = edges.filter((e) => e.source === node.id).map((e) => targetWords(e.target));
+  const data = { ...node.data, reads, leads: [...new Set(leads)] };
+  return { ...node, data, ariaLabel: spoken(data) };
 }
 
 function boxData(
@@ -141,6 +164,8 @@ function boxData(
     group: box.group ?? "",
   };
 }
+
+const targetWords = (id: string): string => id.replace(/^-> /, "output ");
 
 const plural = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
@@ -197,6 +222,7 @@ function edgesOf(view: View, nodes: ReadonlyMap<string, BoxNode>): ArcEdge[] {
       source: arc.source,
       sourceHandle: port,
       target,
+      ariaLabel: `arrow from ${text} to ${targetWords(target)}`,
       targetHandle: goal.data.many ? "0" : String(Math.min(index, goal.data.inputs.length - 1)),
       data: {
         flat: flatArc(view.network, view.scope, { source: arc.source, port }),
@@ -218,7 +244,8 @@ function edgesOf(view: View, nodes: ReadonlyMap<string, BoxNode>): ArcEdge[] {
 
 export function graphOf(view: View): Graph {
   const nodes = nodesOf(view, superboxesAt(view.network, view.scope));
-  return { nodes, edges: edgesOf(view, new Map(nodes.map((n) => [n.id, n]))) };
+  const edges = edgesOf(view, new Map(nodes.map((n) => [n.id, n])));
+  return { nodes: nodes.map((n) => joined(n, edges)), edges };
 }
 
 /** A graph in the words of the layout. */

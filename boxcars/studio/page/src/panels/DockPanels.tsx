@@ -4,7 +4,7 @@ import { useCheck } from "../state/check";
 import { openDialog, openDock, toggleDock, useStudio, type Dock } from "../state/studio";
 import { Button } from "../ui/controls";
 import { Icon, type IconName } from "../ui/Icon";
-import { Tabs } from "../ui/Tabs";
+import { OneOf } from "../ui/OneOf";
 import { Problems } from "./Problems";
 import { Tables } from "./Tables";
 import { Tests } from "./Tests";
@@ -23,8 +23,10 @@ export function DockPanels() {
   return (
     <section className={dock ? "dock open" : "dock"} aria-label="Panels">
       <div className="dock-tabs">
-        <Tabs
+        <OneOf
           label="Panels"
+          look="plain"
+          panel="dock-panel"
           value={dock}
           options={TABS.map(([value, words, icon]) => ({
             value,
@@ -47,7 +49,7 @@ export function DockPanels() {
         )}
       </div>
       {dock && (
-        <div className="dock-body" role="tabpanel">
+        <div className="dock-body" id="dock-panel" role="tabpanel" aria-label={dock}>
           {dock === "problems" && <Problems />}
           {dock === "tables" && <Tables />}
           {dock === "tests" && <Tests />}

@@ -8,9 +8,10 @@ import { useDoc } from "../state/doc";
 import { download, mayLeave, openFile, openUpload, saveAs } from "../state/files";
 import { usePalette } from "../state/palette";
 import { complain, openDialog } from "../state/studio";
-import { Button, Empty, Labelled, Segmented, TextField } from "../ui/controls";
+import { Button, Empty, Labelled, TextField } from "../ui/controls";
 import { Dialog } from "../ui/Dialog";
 import { day } from "../ui/format";
+import { OneOf } from "../ui/OneOf";
 
 const close = () => openDialog(null);
 
@@ -112,7 +113,7 @@ export function SaveDialog() {
       <Labelled label="name" help={`A file in ${folder ?? "this folder"}.`}>
         {(id) => <TextField id={id} value={stem} onChange={setStem} autoFocus testId="save-name" />}
       </Labelled>
-      <Segmented
+      <OneOf
         label="Format"
         value={ending}
         options={ENDINGS.map((value) => ({ value, label: value.toUpperCase() }))}

@@ -4,7 +4,7 @@ import { useCheck } from "../state/check";
 import { useDoc } from "../state/doc";
 import { madeUp, setLaunch, startRun, useLaunch } from "../state/launch";
 import { openDialog, setMode } from "../state/studio";
-import { Button, NumberField, Toggle } from "../ui/controls";
+import { BusyButton, Button, NumberField, Toggle } from "../ui/controls";
 import { Dialog } from "../ui/Dialog";
 import { plural } from "../ui/format";
 import { Addresses } from "./Addresses";
@@ -33,11 +33,12 @@ export function StartDialog() {
               setMode("plan");
             }}
           />
-          <Button
-            label={launch.starting ? "Starting ..." : "Start"}
+          <BusyButton
+            label="Start"
+            busy={launch.starting ? "Starting ..." : null}
             icon="play"
             kind="primary"
-            disabled={launch.starting || problems > 0 || !inputs.length}
+            disabled={problems > 0 || !inputs.length}
             onClick={() => void startRun()}
             testId="start"
           />

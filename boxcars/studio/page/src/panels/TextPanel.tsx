@@ -7,7 +7,8 @@ import type { WriteFormat } from "../api/types";
 import { useDoc } from "../state/doc";
 import { download } from "../state/files";
 import { say } from "../state/studio";
-import { Button, Segmented } from "../ui/controls";
+import { Button } from "../ui/controls";
+import { OneOf } from "../ui/OneOf";
 
 const FORMATS: { value: WriteFormat; label: string }[] = [
   { value: "yaml", label: "YAML" },
@@ -40,7 +41,7 @@ export function TextPanel() {
   return (
     <div className="text-panel">
       <div className="bar">
-        <Segmented label="Format" value={format} options={FORMATS} onChange={setFormat} />
+        <OneOf label="Format" value={format} options={FORMATS} onChange={setFormat} />
         <Button
           label="Copy"
           icon="copy"

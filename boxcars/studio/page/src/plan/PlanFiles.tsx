@@ -8,7 +8,7 @@ import { offer } from "../state/files";
 import { askCompile, useLaunch } from "../state/launch";
 import { complain, say } from "../state/studio";
 import { Button } from "../ui/controls";
-import { Tabs } from "../ui/Tabs";
+import { OneOf } from "../ui/OneOf";
 import type { Shown } from "./PlanView";
 
 export function PlanFiles({ shown }: { shown: Shown }) {
@@ -50,8 +50,10 @@ export function PlanFiles({ shown }: { shown: Shown }) {
   return (
     <section className="dock open files-dock" aria-label="Files">
       <div className="dock-tabs">
-        <Tabs
+        <OneOf
           label="Files"
+          look="plain"
+          panel="files-panel"
           value={tab}
           options={["plan", ...Object.keys(files), ...(compiled ? ["commands"] : [])].map(
             (name) => ({ value: name, label: name }),
@@ -72,7 +74,7 @@ export function PlanFiles({ shown }: { shown: Shown }) {
           testId="write-files"
         />
       </div>
-      <div className="dock-body">
+      <div className="dock-body" id="files-panel" role="tabpanel" aria-label={tab}>
         <pre tabIndex={0} data-testid="plan-text">
           {text}
         </pre>

@@ -10,8 +10,8 @@ import { useFlow } from "../state/flow";
 import { keepAsTest, putStop, usePreview } from "../state/preview";
 import { Button } from "../ui/controls";
 import { plural } from "../ui/format";
+import { OneOf } from "../ui/OneOf";
 import { Table } from "../ui/Table";
-import { Tabs } from "../ui/Tabs";
 
 export function Tuples() {
   const chosen = useDoc((state) => state.arc);
@@ -31,8 +31,10 @@ export function Tuples() {
   return (
     <section className="dock open tuples" aria-label="Tuples">
       <div className="dock-tabs">
-        <Tabs
+        <OneOf
           label="Outputs"
+          look="plain"
+          panel="tuples-panel"
           value={arc === undefined ? (shown ?? null) : null}
           options={outputs.map((value) => ({
             value,
@@ -92,7 +94,12 @@ export function Tuples() {
           />
         </div>
       )}
-      <div className="dock-body">
+      <div
+        className="dock-body"
+        id="tuples-panel"
+        role="tabpanel"
+        aria-label={arc === undefined ? (shown ?? "Tuples") : `arc ${edge?.data?.text ?? ""}`}
+      >
         <Table
           rows={rows?.rows ?? []}
           freshFrom={rows ? rows.rows.length - rows.fresh : Infinity}

@@ -6,7 +6,6 @@ import { leaveTo, redo, select, selectArc, undo, useDoc } from "./doc";
 import { focusedOn, focusPanel, leavePanel } from "./focus";
 import { save } from "./files";
 import { seeAll } from "./flow";
-import { useRuns } from "./runs";
 import { MODES, openDialog, setMode, useStudio } from "./studio";
 
 /** What the help shows. */
@@ -78,7 +77,8 @@ function escape(): void {
 function enter(): void {
   const { mode } = useStudio.getState();
   const [node, edge] = [focusedOn("node"), focusedOn("edge")];
-  if (mode === "watch" && node !== undefined) useRuns.setState({ box: node, arc: null });
+  if (mode === "watch" || mode === "plan")
+    document.activeElement?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   else if (node !== undefined) select([node]);
   else if (edge !== undefined) selectArc(edge);
   if (mode === "compose") focusPanel();

@@ -5,8 +5,7 @@ import { create } from "zustand";
 export const MODES = ["compose", "preview", "plan", "watch"] as const;
 export type Mode = (typeof MODES)[number];
 export type Theme = "light" | "dark" | "system";
-export type Dialog =
-  "gallery" | "open" | "save" | "help" | "diff" | "start" | "commands" | "files" | null;
+export type Dialog = "gallery" | "open" | "save" | "help" | "diff" | "start" | "commands" | null;
 export type Dock = "problems" | "tables" | "tests" | "text";
 
 export interface Notice {

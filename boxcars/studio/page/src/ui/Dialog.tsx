@@ -1,10 +1,11 @@
 /**
  * A dialog over the page; Escape and a click beside it close it. What is marked with `data-first`
- * has the focus at first.
+ * has the focus at first. Notices are in it, since all else is neither spoken nor to be clicked.
  */
 
 import { useEffect, useRef, type ReactNode } from "react";
 
+import { Notices } from "../panels/Notices";
 import { Button } from "./controls";
 
 export function Dialog(props: {
@@ -51,6 +52,7 @@ export function Dialog(props: {
         <div className="dialog-body">{props.children}</div>
         {props.actions && <footer>{props.actions}</footer>}
       </div>
+      <Notices />
     </dialog>
   );
 }

@@ -40,34 +40,10 @@ export function Button(props: ButtonProps) {
   );
 }
 
-interface SegmentedProps<T extends string> {
-  label: string;
-  value: T;
-  options: readonly { value: T; label: string; icon?: IconName }[];
-  onChange: (value: T) => void;
-  testId?: string;
-}
-
-/** One of a few, all of them in sight. */
-export function Segmented<T extends string>(props: SegmentedProps<T>) {
-  return (
-    <div className="segmented" role="tablist" aria-label={props.label} data-testid={props.testId}>
-      {props.options.map(({ value, label, icon }) => (
-        <button
-          key={value}
-          type="button"
-          role="tab"
-          aria-selected={value === props.value}
-          className={value === props.value ? "on" : ""}
-          onClick={() => props.onChange(value)}
-          data-testid={props.testId && `${props.testId}-${value}`}
-        >
-          {icon && <Icon name={icon} size={14} />}
-          {label}
-        </button>
-      ))}
-    </div>
-  );
+/** A button for what takes a while: it says so, and waits until that is done. */
+export function BusyButton(props: ButtonProps & { busy: string | null }) {
+  const { busy, label, disabled = false, ...rest } = props;
+  return <Button {...rest} label={busy ?? label} disabled={disabled || busy !== null} />;
 }
 
 /** A field with its name, its help and what is wrong with it. */

@@ -7,20 +7,9 @@ import type { Injector, Run } from "../api/types";
 import { isOver, loadInjectors, noteInjector, useRuns } from "../state/runs";
 import { complain } from "../state/studio";
 import { Button } from "../ui/controls";
-import { rate, short } from "../ui/format";
+import { plural, rate, short } from "../ui/format";
 import { NewInjector } from "./NewInjector";
-
-const LOWEST = 1;
-const HIGHEST = 200_000;
-
-/** From a place on the slider to a rate, and back: each step is the same factor. */
-const toRate = (place: number): number => {
-  const exact = LOWEST * (HIGHEST / LOWEST) ** (place / 1000);
-  const size = 10 ** Math.max(0, Math.floor(Math.log10(exact)) - 1);
-  return Math.round(exact / size) * size;
-};
-const toPlace = (number: number): number =>
-  (1000 * Math.log(Math.max(number, LOWEST) / LOWEST)) / Math.log(HIGHEST / LOWEST);
+import { Pacer } from "./Pacer";
 
 export function Injectors({ run }: { run: Run }) {
   const injectors = useRuns((state) => state.injectors);
@@ -59,13 +48,16 @@ export function Injectors({ run }: { run: Run }) {
 }
 
 function OneInjector({ injector }: { injector: Injector }) {
-  const [draft, setDraft] = useState<number | null>(null);
-  const shown = draft ?? injector.rate ?? 0;
   const on = injector.state === "running" || injector.state === "paused";
   const change = (ask: Parameters<typeof api.changeInjector>[1]) =>
     api.changeInjector(injector.id, ask).then(noteInjector, complain);
   return (
-    <article className="injector" data-testid="injector">
+    <article
+      className="injector"
+      aria-label={`Injector of ${injector.inputs.join(", ")}`}
+      data-testid="injector"
+      data-sent={injector.sent}
+    >
       <header>
         <span className={`dot ${injector.state}`} aria-hidden="true" />
         <strong className="grow clip">{injector.inputs.join(", ")}</strong>
@@ -94,45 +86,44 @@ function OneInjector({ injector }: { injector: Injector }) {
         {injector.source}
       </p>
       {injector.rate !== null && on && (
-        <label className="slider">
-          <input
-            type="range"
-            min={0}
-            max={1000}
-            value={toPlace(shown)}
-            aria-label="tuples a second"
-            onChange={(event) => setDraft(toRate(Number(event.target.value)))}
-            onPointerUp={() => settle()}
-            onKeyUp={() => settle()}
-            data-testid="rate-slider"
-          />
-          <input
-            className="text number"
-            inputMode="numeric"
-            value={String(shown)}
-            aria-label="tuples a second"
-            onChange={(event) => setDraft(Number(event.target.value) || 0)}
-            onBlur={() => settle()}
-            onKeyDown={(event) => {
-              if (event.key === "Enter") settle();
-            }}
-            data-testid="rate"
-          />
-          <span className="soft">/s</span>
-        </label>
+        <Pacer
+          value={injector.rate}
+          low={1}
+          high={200_000}
+          label="tuples a second"
+          unit="/s"
+          onChange={(to) => change({ rate: to })}
+          testId="rate"
+        />
+      )}
+      {injector.speed !== null && on && (
+        <Pacer
+          value={injector.speed}
+          low={0.1}
+          high={1000}
+          label="times as fast as the times in the data"
+          unit="× its time"
+          onChange={(to) => change({ speed: to })}
+          testId="speed"
+        />
       )}
       <p className="soft">
         sent {short(injector.sent)}, now {rate(injector.measured)}
-        {injector.rate === null && injector.speed !== null && `, ${injector.speed} × its own time`}
         {injector.injectors > 1 && `, ${injector.injectors} injectors`}
       </p>
+      {injector.left_out > 0 && (
+        <p className="trouble" data-testid="left-out">
+          {plural(injector.left_out, "row")} left out. The first: {injector.reason}.
+        </p>
+      )}
       {injector.state !== "running" && injector.sentence && (
-        <p className={injector.state === "failed" ? "trouble" : "help"}>{injector.sentence}</p>
+        <p
+          className={injector.state === "failed" ? "trouble" : "help"}
+          role={injector.state === "failed" ? "alert" : undefined}
+        >
+          {injector.sentence}
+        </p>
       )}
     </article>
   );
-
-  function settle(): void {
-    if (draft !== null && draft > 0) void change({ rate: draft }).then(() => setDraft(null));
-  }
 }

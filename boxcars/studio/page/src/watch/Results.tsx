@@ -1,9 +1,10 @@
 /** The results of an output as a live table. */
 
-import type { Run } from "../api/types";
+import type { OutputRows, Run } from "../api/types";
 import type { Live } from "../state/live";
 import { networkOf, useRuns } from "../state/runs";
-import { plural } from "../ui/format";
+import { plural, showValue } from "../ui/format";
+import { useSeldom } from "../ui/seldom";
 import { Table } from "../ui/Table";
 
 export function Results({ run, live }: { run: Run; live: Live }) {
@@ -20,6 +21,7 @@ export function Results({ run, live }: { run: Run; live: Live }) {
             key={name}
             type="button"
             className={name === shown ? "chip on" : "chip"}
+            aria-pressed={name === shown}
             onClick={() => useRuns.setState({ output: name })}
             data-testid={`result-${name}`}
           >
@@ -30,6 +32,7 @@ export function Results({ run, live }: { run: Run; live: Live }) {
           {rows ? `${plural(rows.total, "tuple")}, the newest on top` : ""}
         </span>
       </div>
+      {shown !== undefined && <Spoken key={shown} name={shown} rows={rows} />}
       <Table
         rows={(rows?.rows ?? []).toReversed()}
         label={`Results of ${shown ?? ""}`}
@@ -41,5 +44,22 @@ export function Results({ run, live }: { run: Run; live: Live }) {
         }
       />
     </div>
+  );
+}
+
+/** Milliseconds between what is spoken: nobody can listen to each tuple. */
+const PAUSE = 5000;
+
+/** That results have come, for those who do not see the table move. */
+function Spoken({ name, rows }: { name: string; rows: OutputRows | undefined }) {
+  const newest = Object.entries(rows?.rows.at(-1) ?? {});
+  const fields = newest.map(([field, value]) => `${field} ${showValue(value)}`).join(", ");
+  const words = rows?.total
+    ? `${plural(rows.total, "tuple")} of ${name}, the newest: ${fields}`
+    : "";
+  return (
+    <span className="unseen" role="status" data-testid="results-spoken">
+      {useSeldom(words, PAUSE)}
+    </span>
   );
 }

@@ -8,7 +8,7 @@ import { useDoc } from "../state/doc";
 import { goOn, type Live } from "../state/live";
 import { isOver, leaveScope, noteRun, stopRun, useRuns } from "../state/runs";
 import { openDialog, say } from "../state/studio";
-import { Button } from "../ui/controls";
+import { BusyButton, Button } from "../ui/controls";
 import { bytes, rate, seconds, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 
@@ -114,11 +114,11 @@ function Number_({ word, value, testId }: { word: string; value: string; testId?
 function GoOn({ run }: { run: Run }) {
   const [busy, setBusy] = useState(false);
   return (
-    <Button
-      label={busy ? "Starting ..." : "Go on"}
+    <BusyButton
+      label="Go on"
+      busy={busy ? "Starting ..." : null}
       icon="play"
       title="Start it again from where it stopped; nothing is lost or doubled"
-      disabled={busy}
       onClick={() => {
         setBusy(true);
         void goOn(run.id).finally(() => setBusy(false));
@@ -148,11 +148,11 @@ function Modify({ run }: { run: Run }) {
     }
   };
   return (
-    <Button
-      label={busy ? "Changing ..." : "Apply the drawing"}
+    <BusyButton
+      label="Apply the drawing"
+      busy={busy ? "Changing ..." : null}
       icon="refresh"
       title="Stop behind an epoch, and go on with the network as it is drawn now"
-      disabled={busy}
       onClick={() => void go(false)}
       testId="modify"
     />

@@ -9,9 +9,8 @@ import type { Live } from "../state/live";
 import { useRuns, type WatchTab } from "../state/runs";
 import { boxesOf } from "../state/series";
 import { short } from "../ui/format";
-import { Segmented } from "../ui/controls";
+import { OneOf } from "../ui/OneOf";
 import { Table } from "../ui/Table";
-import { Tabs } from "../ui/Tabs";
 import { Overview } from "./Overview";
 
 const TABS: { value: WatchTab; label: string }[] = [
@@ -32,15 +31,17 @@ export function RunPanels({ run, live }: { run: Run; live: Live }) {
   return (
     <section className="dock open run-dock" aria-label="Panels of the run">
       <div className="dock-tabs">
-        <Tabs
+        <OneOf
           label="Panels"
+          look="plain"
+          panel="run-panel"
           value={tab}
           options={TABS}
           onChange={(next) => useRuns.setState({ tab: next })}
           testId="watch"
         />
         <span className="grow" />
-        <Segmented
+        <OneOf
           label="Span of the charts"
           value={String(span)}
           options={SPANS}
@@ -48,7 +49,12 @@ export function RunPanels({ run, live }: { run: Run; live: Live }) {
           testId="span"
         />
       </div>
-      <div className="dock-body">
+      <div
+        className="dock-body"
+        id="run-panel"
+        role="tabpanel"
+        aria-label={TABS.find(({ value }) => value === tab)?.label}
+      >
         {tab === "results" && <Overview run={run} live={live} />}
         {tab === "boxes" && <Boxes live={live} />}
         {tab === "arc" && <LastTuples run={run} />}

@@ -1,0 +1,139 @@
+"""Injecting from the page into a live run on Spark: files, and data that goes by its own times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+from playwright.sync_api import FilePayload, expect
+
+from tests.studio.page.browser import Person
+from tests.studio.server import Served
+from tests.studio.test_runs import state
+
+DEAR: dict[str, Any] = {
+    "name": "dear",
+    "inputs": {"calls": {"ts": "time", "fields": {"time": "int", "who": "str", "price": "float"}}},
+    "boxes": {"dear": {"type": "filter", "in": "calls", "where": ["price > 20"]}},
+    "outputs": {"alarms": {"from": "dear"}},
+}
+HEAD = "time,who,price\n"
+LONG = 3600
+"""Tuples of the file that goes by its times, one a second."""
+
+
+@pytest.fixture
+def watching(person: Person, served: Served) -> Iterator[Person]:
+    """Somebody who looks at a run that waits for tuples."""
+    run = served.post("/api/runs", {"network": DEAR, "master": "local[1]"})["id"]
+    state(served, run, "waiting", "running")
+    person.open()
+    person.click("new-network", "mode-watch")
+    expect(person.see("run-state")).to_have_text("waiting")
+    yield person
+    served.post(f"/api/runs/{run}/stop")
+
+
+def write(folder: Path, name: str, rows: str) -> None:
+    (folder / name).write_text(HEAD + rows)
+
+
+def total(person: Person) -> int:
+    """How many results the live table has been told of."""
+    return int(person.see("result-total").get_attribute("data-total") or 0)
+
+
+def sent(person: Person) -> int:
+    return int(person.see("injector").get_attribute("data-sent") or 0)
+
+
+def test_a_file_is_injected_into_a_live_run(watching: Person, served: Served) -> None:
+    """One of the folder by a click, one of the machine by the picker; what is wrong is said."""
+    see = watching.see
+    rows = "".join(f"{t},ann,1.0\n" for t in range(300))
+    write(served.folder, "calls.csv", rows + "300,eve,25.5\n301,mallory,99.0\n302,ann,1.0\n")
+    (served.folder / "other.csv").write_text("when,who,price\n1,ann,2.0\n")
+    see("injector-source").select_option("file")
+    refused(watching, "Which file?")
+    see("injector-file").fill("cals.csv")
+    refused(watching, "cals.csv: there is no such file. Did you mean 'calls.csv'?")
+    watching.click("data-file-other.csv")
+    expect(see("field-problem")).to_have_count(0)
+    refused(watching, "no tuples in it that fit the input 'calls' (time: int, who: str")
+    refused(watching, "time: the header has no such column")
+    watching.click("data-file-calls.csv")
+    see("injector-rate").fill("2000")
+    watching.click("inject")
+    expect(see("injector")).to_contain_text("calls.csv")
+    expect(see("injector")).to_contain_text("all has been sent", timeout=60_000)
+    expect(see("result-total")).to_have_attribute("data-total", "2", timeout=60_000)
+    newest = see("results-table").locator("tbody tr").first
+    expect(newest.locator("td")).to_have_text(["301", "mallory", "99"])
+    inject_from_the_machine(watching)
+    expect(see("result-total")).to_have_attribute("data-total", "3", timeout=60_000)
+    expect(newest.locator("td")).to_have_text(["400", "trent", "30"])
+
+
+def refused(person: Person, sentence: str) -> None:
+    """The form says what is wrong, and stays."""
+    person.click("inject")
+    expect(person.see("field-problem")).to_contain_text(sentence)
+    expect(person.see("injector")).to_have_count(0)
+
+
+def inject_from_the_machine(person: Person) -> None:
+    """JSON lines, one of which is broken."""
+    times = {400: 30, 401: 1, "noon": 50}
+    lines = [{"time": time, "who": "trent", "price": price} for time, price in times.items()]
+    text = "\n".join(map(json.dumps, lines)).encode()
+    payload = FilePayload(name="mine.jsonl", mimeType="text/plain", buffer=text)
+    person.click("stop-injector")
+    person.see("injector-source").select_option("upload")
+    person.see("injector-upload").set_input_files(payload)
+    person.click("inject")
+    expect(person.see("injector")).to_contain_text("mine.jsonl")
+    left = person.see("left-out")
+    expect(left).to_have_text("1 row left out. The first: time: expected an int, got 'noon'.")
+
+
+def test_by_the_times_in_the_data(watching: Person, served: Served) -> None:
+    """A tuple a second, as its times say; then faster, paused, and stopped, all from the page."""
+    see = watching.see
+    write(served.folder, "clock.csv", "".join(f"{t},ann,50.0\n" for t in range(LONG)))
+    see("injector-source").select_option("file")
+    watching.click("data-file-clock.csv")
+    see("injector-pace").select_option("time")
+    watching.click("inject")
+    expect(see("injector")).to_contain_text("clock.csv")
+    assert 0.5 < pace(watching, 8) < 1.5
+    expect(see("result-total")).not_to_have_attribute("data-total", "0", timeout=60_000)
+    assert total(watching) < 60  # nobody has seen the rest of the hour
+    watching.write("speed", "20")
+    assert 12 < pace(watching, 6) < 30
+    watching.click("pause-injector")
+    expect(see("injector")).to_contain_text("now 0/s")
+    assert pace(watching, 6) == 0
+    began, before = perf_counter(), sent(watching)
+    watching.click("pause-injector")
+    watching.page.wait_for_timeout(3000)
+    caught_up = 20 * (perf_counter() - began) + 60  # the pause alone would give 120 more
+    assert before < sent(watching) < before + caught_up
+    watching.click("stop-injector")
+    expect(see("injector")).to_have_count(0)
+    expect(see("inject")).to_be_visible()
+    watching.page.wait_for_timeout(4000)
+    stopped = total(watching)
+    watching.page.wait_for_timeout(3000)
+    assert total(watching) == stopped < LONG
+
+
+def pace(person: Person, seconds: float) -> float:
+    """Tuples a second, as the page counts them."""
+    person.page.wait_for_timeout(1500)  # the page looks at injectors once a second
+    began, before = perf_counter(), sent(person)
+    person.page.wait_for_timeout(1000 * seconds)
+    return (sent(person) - before) / (perf_counter() - began)
