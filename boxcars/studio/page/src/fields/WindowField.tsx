@@ -51,22 +51,24 @@ export function WindowField(props: WindowProps) {
           testId="window-kind"
         />
         {info?.sized && (
-          <NumberField
-            value={number(value[sizeKey])}
-            onChange={(next) => put(sizeKey, next)}
-            label="size"
-            placeholder="size"
-            testId="window-size"
-          />
+          <label className="captioned">
+            <span>size</span>
+            <NumberField
+              value={number(value[sizeKey])}
+              onChange={(next) => put(sizeKey, next)}
+              testId="window-size"
+            />
+          </label>
         )}
         {info?.keys.includes("advance") && (
-          <NumberField
-            value={number(value["advance"])}
-            onChange={(next) => put("advance", next)}
-            label="advance"
-            placeholder="advance"
-            testId="window-advance"
-          />
+          <label className="captioned">
+            <span>advance</span>
+            <NumberField
+              value={number(value["advance"])}
+              onChange={(next) => put("advance", next)}
+              testId="window-advance"
+            />
+          </label>
         )}
       </div>
       {kind === "value" && (
