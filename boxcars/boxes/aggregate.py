@@ -15,7 +15,7 @@ from boxcars.boxes.bsort import BSort, has_place
 from boxcars.boxes.condense import COMBINED, Condense
 from boxcars.expr import Expr, call
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
-from boxcars.kernels.closed import Grouping, Kernel, Results, Spread, argument
+from boxcars.kernels.closed import Functions, Grouping, Kernel, Results, Spread, argument
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, Mine, State, Stateful, Step
 from boxcars.kernels.ranks import ranks_of, with_ranks
@@ -172,9 +172,10 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         lost = ~placed
         lost[np.flatnonzero(placed)[results.late]] = True
         late = pl.concat([late, train.filter(lost)]) if lost.any() else late
-        leaving = self._rows(results, schema)
+        keys, values = results.compute(self.by, self._functions())
+        leaving = self._rows(results, keys, values, schema)
         if ranks := ranks_of(taken):
-            own = self._ranks(results, ranks)
+            own = self._ranks(results, list(keys.values()), ranks)
             leaving = with_ranks(leaving, [results.ts, *own] if schema.ts in self.fields else own)
         return Step({MAIN: leaving, LATE: late}, results.frontier, {**results.state, **sorting})
 
@@ -197,22 +198,27 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             return np.ones(train.height, np.bool_)
         return train.select(has_place(str(self.window.field), schema)).to_series().to_numpy().copy()
 
-    def _rows(self, results: Results, schema: Schema) -> pl.DataFrame:
+    def _rows(
+        self,
+        results: Results,
+        keys: Mapping[str, pl.Series],
+        values: Sequence[pl.Series],
+        schema: Schema,
+    ) -> pl.DataFrame:
         """The tuples that leave."""
-        columns = results.key_columns(self.by)
-        columns[schema.ts] = results.ts
-        for number, (name, expr) in enumerate(self.fields.items()):
+        columns = {**keys, schema.ts: results.ts}
+        for (name, expr), found in zip(self.fields.items(), values, strict=True):
             function, arguments = read_function(expr)
             type_ = function.result([argument.type_in(schema) for argument in arguments])
-            values = results.compute(number, function, len(arguments))
-            columns[name] = values.cast(type_.dtype)
+            columns[name] = found.cast(type_.dtype)
         if (position := results.position()) is not None:
             columns[POSITION] = position
         return pl.DataFrame(columns)
 
-    def _ranks(self, results: Results, ranks: Sequence[pl.Series]) -> list[pl.Series]:
+    def _ranks(
+        self, results: Results, keys: list[pl.Series], ranks: Sequence[pl.Series]
+    ) -> list[pl.Series]:
         """Results of time stand by key, those of tuples as the tuples that caused them."""
-        keys = list(results.key_columns(self.by).values())
         if results.cause is None:
             return keys
         if results.turn is None:
@@ -241,9 +247,12 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
 
     def _kernel(self, schema: Schema) -> Kernel:
         """The kind of windows."""
-        functions = [read_function(expr) for expr in self.fields.values()]
-        counted = tuple((function, len(arguments)) for function, arguments in functions)
-        return window_kernel(self.window, schema, counted)
+        return window_kernel(self.window, schema, self._functions())
+
+    def _functions(self) -> Functions:
+        """The functions of the fields."""
+        found = [read_function(expr) for expr in self.fields.values()]
+        return tuple((function, len(arguments)) for function, arguments in found)
 
     def _sorter(self) -> BSort:
         """The box that puts the input into order first, as far as the slack allows."""

@@ -74,13 +74,23 @@ class Results(ABC):
     cause: Ints | None = None
     turn: Ints | None = None
 
-    def key_columns(self, by: Sequence[str]) -> dict[str, pl.Series]:
-        """The group-by fields of each result."""
-        return self.keys.select(by)[self.key].to_dict() if by else {}
+    def compute(
+        self, by: Sequence[str], functions: Functions
+    ) -> tuple[dict[str, pl.Series], list[pl.Series]]:
+        """The group-by fields of each result, and the functions of its other fields."""
+        return self.key_columns(by, self.key), self.compute_all(functions)
+
+    def key_columns(self, by: Sequence[str], key: NDArray[Any]) -> dict[str, pl.Series]:
+        """The group-by fields of keys."""
+        return self.keys.select(by)[key].to_dict() if by else {}
+
+    def compute_all(self, functions: Functions) -> list[pl.Series]:
+        """The functions of all fields."""
+        return [self.compute_one(number, *function) for number, function in enumerate(functions)]
 
     @abstractmethod
-    def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
-        """The function of a field, for each result; ``number`` is that of the field."""
+    def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
+        """The function of a field; ``number`` is that of the field."""
 
     @abstractmethod
     def position(self) -> pl.Series | None:
@@ -111,7 +121,7 @@ class Spread(Kernel, Protocol):
 class Closed(Results):
     """Windows that closed: slices of tuples that are sorted by key, or of partial results.
 
-    With ``stretches`` a slice stands for all windows of a stretch.
+    With ``stretches`` a slice, and its ``key``, stand for all windows of a stretch.
     """
 
     tuples: pl.DataFrame
@@ -119,12 +129,17 @@ class Closed(Results):
     lifted: bool = False
     stretches: Stretches | None = None
 
-    def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
-        """The function over each window."""
-        return self._spread(self._computed(number, function, arguments))
+    def compute(
+        self, by: Sequence[str], functions: Functions
+    ) -> tuple[dict[str, pl.Series], list[pl.Series]]:
+        """For each window."""
+        if self.stretches is None:
+            return super().compute(by, functions)
+        key, columns = self.stretches.spread_all(self.key, self.compute_all(functions))
+        return self.key_columns(by, key), columns
 
-    def _computed(self, number: int, function: Function, arguments: int) -> pl.Series:
-        """The function over each slice."""
+    def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
+        """A function over each slice."""
         if self.lifted and function.partial is not None and function.partial.fold is not None:
             columns = self.tuples.select(partials_of(number, self.tuples.columns)).get_columns()
             return function.partial.finish(function.partial.fold(columns, self.windows))
@@ -137,11 +152,9 @@ class Closed(Results):
             return None
         slices, positions = self.windows.slices, self.tuples[POSITION]
         first, last = positions.gather(slices.lo), positions.gather(slices.hi - 1)
-        return result_position(self._spread(first), self._spread(last), self.ts)
-
-    def _spread(self, column: pl.Series) -> pl.Series:
-        """What slices have, for each window."""
-        return column if self.stretches is None else self.stretches.spread_column(column)
+        if self.stretches is not None:
+            first, last = self.stretches.spread_column(first), self.stretches.spread_column(last)
+        return result_position(first, last, self.ts)
 
 
 def result_position(first: pl.Series, last: pl.Series, ts: pl.Series) -> pl.Series:

@@ -361,7 +361,7 @@ class GrowingResults(Results):
     windows: Windows
     content: pl.DataFrame
 
-    def compute(self, number: int, function: Function, arguments: int) -> pl.Series:
+    def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
         """Finish the partial results, or compute the function over the tuples."""
         if function.partial is None:
             given = [self.content[argument(number, i)] for i in range(arguments)]

@@ -19,6 +19,7 @@ Places = NDArray[np.uint32]
 
 _CODE = "__code"
 _FIRST_TABLE = 1 << 12
+_PORTION = 64
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ def _order_of(table: pl.DataFrame) -> pl.Series:
 def _agree(columns: pl.DataFrame, table: pl.DataFrame, codes: Ints) -> bool:
     """Whether equal hashes were equal keys, as they all but always are."""
     return all(
-        bool(columns[name].eq_missing(table[name].gather(codes)).all()) for name in columns.columns
+        bool(columns[name].eq_missing(column).all())
+        for name, column in table[codes].to_dict().items()
     )
 
 
@@ -84,22 +86,28 @@ def _encode_by_join(columns: pl.DataFrame, table: pl.DataFrame) -> Keys:
 
 @njit(cache=True, nogil=True)
 def factorize(hashes: Hashes) -> tuple[Ints, Ints]:
-    """Number the hashes in the order of their first appearance; and where that was."""
+    """Number the hashes in the order of their first appearance; and where that was.
+
+    There is room for a portion of them before it is looked up: a table that may change with each
+    hash takes half as long again.
+    """
     slots = np.zeros((_FIRST_TABLE, 2), np.uint64)
     codes = np.empty(len(hashes), np.int64)
     firsts = np.empty(max(len(hashes), 1), np.int64)
     known = 0
-    for i in range(len(hashes)):
-        if 2 * known >= len(slots):
+    for start in range(0, len(hashes), _PORTION):
+        while 2 * (known + _PORTION) > len(slots):
             slots = _grow(slots)
-        slot = np.int64(hashes[i] & np.uint64(len(slots) - 1))
-        while slots[slot, 1] != 0 and slots[slot, 0] != hashes[i]:
-            slot = (slot + 1) & (len(slots) - 1)
-        if slots[slot, 1] == 0:
-            firsts[known] = i
-            known += 1
-            slots[slot, 0], slots[slot, 1] = hashes[i], known
-        codes[i] = np.int64(slots[slot, 1]) - 1
+        last = np.int64(len(slots) - 1)
+        for i in range(start, min(start + _PORTION, len(hashes))):
+            slot = np.int64(hashes[i]) & last
+            while slots[slot, 1] != 0 and slots[slot, 0] != hashes[i]:
+                slot = (slot + 1) & last
+            if slots[slot, 1] == 0:
+                firsts[known] = i
+                known += 1
+                slots[slot, 0], slots[slot, 1] = hashes[i], known
+            codes[i] = np.int64(slots[slot, 1]) - 1
     return codes, firsts[:known].copy()
 
 
@@ -131,6 +139,15 @@ def group_order(codes: Ints, number: int) -> tuple[Places, Ints]:
         order[place[codes[i]]] = i
         place[codes[i]] += 1
     return order, starts
+
+
+@njit(cache=True, nogil=True)
+def in_order(numbers: Ints, order: Places) -> Ints:
+    """``numbers[order]`` in half the time: NumPy widens the places first."""
+    out = np.empty(len(order), np.int64)
+    for i in range(len(order)):
+        out[i] = numbers[order[i]]
+    return out
 
 
 def ordered_numbers(

@@ -7,6 +7,7 @@ and then given to each of its windows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,13 +33,17 @@ class Panes:
     block: Ints
     first: Ints
     last: Ints
+    change: Ints
+    """The first window that starts in the block."""
 
     @classmethod
     def of(cls, pane: Ints, size: int, advance: int) -> Panes:
         """From the panes of the tuples."""
+        block = pane // size
         if advance == 1:
-            return cls(pane // size, pane - (size - 1), pane)
-        return cls(pane // size, (pane - size) // advance + 1, pane // advance)
+            return cls(block, pane - (size - 1), pane, block * size)
+        first, last = (pane - size) // advance + 1, pane // advance
+        return cls(block, first, last, -(-block * size // advance))
 
 
 @dataclass(frozen=True)
@@ -70,19 +75,37 @@ class Stretches:
 
     def spread_column(self, column: pl.Series) -> pl.Series:
         """The same for a column of any type."""
-        if column.dtype in (pl.Int64, pl.Float64) and not column.null_count():
-            return pl.Series(column.name, self.spread(column.to_numpy()))
+        if _plain(column):
+            return pl.Series(self.spread(column.to_numpy()))
         return column.gather(self._stretch)
 
+    def spread_all(
+        self, key: Places, columns: Sequence[pl.Series]
+    ) -> tuple[Places, list[pl.Series]]:
+        """The same for keys and columns; of two columns of numbers at once with the keys."""
+        plain = [i for i, column in enumerate(columns) if _plain(column)][:2]
+        if len(plain) < 2:
+            return self.spread(key), [self.spread_column(column) for column in columns]
+        one, other = (columns[i].to_numpy() for i in plain)
+        keys, *both = _spread_three(
+            key, one.view(np.int64), other.view(np.int64), self.since, self.until, self.rows
+        )
+        found = dict(zip(plain, (both[0].view(one.dtype), both[1].view(other.dtype)), strict=True))
+        return keys, [
+            pl.Series(found[i]) if i in found else self.spread_column(column)
+            for i, column in enumerate(columns)
+        ]
 
-def closed_windows(
-    panes: Panes, starts: Ints, size: int, advance: int, first: int, end: int
-) -> tuple[Slices, Stretches]:
+
+def _plain(column: pl.Series) -> bool:
+    return column.dtype in (pl.Int64, pl.Float64) and not column.null_count()
+
+
+def closed_windows(panes: Panes, starts: Ints, first: int, end: int) -> tuple[Slices, Stretches]:
     """The windows from ``first`` up to ``end`` that hold a tuple: a slice for each stretch."""
-    change = -(-panes.block * size // advance)
     found, windows, behind = [], [np.empty(0, np.int64)], 0
     for low, high in _spans(panes, first, end):
-        columns = _stretches(panes.block, panes.first, panes.last, change, starts, low, high)
+        columns = _stretches(panes.block, panes.first, panes.last, panes.change, starts, low, high)
         found.append((*columns[:4], columns[4] + behind, columns[5] + behind, columns[6]))
         windows.append(np.arange(low, high))
         behind += high - low
@@ -155,4 +178,20 @@ def _spread(values: NDArray[Any], since: Places, until: Places, rows: Ints) -> N
         for window in range(since[stretch], until[stretch]):
             out[place[window]] = value
             place[window] += 1
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _spread_three(
+    keys: Places, values: Ints, others: Ints, since: Places, until: Places, rows: Ints
+) -> tuple[Places, Ints, Ints]:
+    """Three at once: to find out where they go takes as long as to write them there."""
+    place, total = np.cumsum(rows) - rows, rows.sum()
+    out = np.empty(total, np.uint32), np.empty(total, np.int64), np.empty(total, np.int64)
+    for stretch in range(len(since)):
+        key, value, other = keys[stretch], values[stretch], others[stretch]
+        for window in range(since[stretch], until[stretch]):
+            row = place[window]
+            out[0][row], out[1][row], out[2][row] = key, value, other
+            place[window] = row + 1
     return out

@@ -12,7 +12,7 @@ from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Functions, Grouping, Own, no_places
 from boxcars.kernels.folds import Windows
 from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.keys import encode_keys, group_order, in_order
 from boxcars.kernels.panes import PANE, can_condense, condense, is_dense, lifted, passed_on
 from boxcars.kernels.ranks import share_tuples
 from boxcars.kernels.segments import Segments, as_state, moved_on, read_segments, whole
@@ -77,9 +77,9 @@ class TimeWindows:
             pane = tuples[PANE].to_numpy()
         keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
-        pane = pane[order]
+        pane = in_order(pane, order)
         panes = Panes.of(pane, axis.size, axis.advance)
-        slices, stretches = closed_windows(panes, starts, axis.size, axis.advance, first, end)
+        slices, stretches = closed_windows(panes, starts, first, end)
         arguments = tuples.drop([*group.by, group.ts, PANE], strict=False)
         return Closed(
             tuples=arguments[order] if arguments.width else arguments,
@@ -87,7 +87,7 @@ class TimeWindows:
             windows=Windows(slices, block_ids(panes.block, starts), panes=pane),
             keys=keys.table,
             stretches=stretches,
-            key=stretches.spread(slices.key),
+            key=slices.key,
             ts=stretches.repeat(axis.values(stretches.windows * axis.advance)),
             frontier=Frontier(axis.value(end * axis.advance), frontier.final),
             state={},
