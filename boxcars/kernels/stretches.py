@@ -82,7 +82,7 @@ class Stretches:
     def spread_all(
         self, key: Places, columns: Sequence[pl.Series]
     ) -> tuple[Places, list[pl.Series]]:
-        """The same for keys and columns; of two columns of numbers at once with the keys."""
+        """The same for keys and columns; two columns of numbers go together with the keys."""
         plain = [i for i, column in enumerate(columns) if _plain(column)][:2]
         if len(plain) < 2:
             return self.spread(key), [self.spread_column(column) for column in columns]

@@ -25,10 +25,12 @@ def order_of_texts(texts: pl.Series) -> pl.Series | None:
     if texts.null_count() or not len(texts):
         return None
     common = _common(str(texts.min()).encode(), str(texts.max()).encode())
-    _, offsets, content = texts.to_arrow(compat_level=pl.CompatLevel.oldest()).buffers()
+    array = texts.to_arrow(compat_level=pl.CompatLevel.oldest())
+    _, offsets, content = array.buffers()
     if content is None:  # All are empty, which is one text.
         return None
-    words = _words(np.frombuffer(offsets, np.int64), np.frombuffer(content, np.uint8), common)
+    own = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    words = _words(own, np.frombuffer(content, np.uint8), common)
     order = pl.Series(words).arg_sort()
     ordered = words[order.to_numpy()]
     return order if (ordered[1:] > ordered[:-1]).all() else None
