@@ -2,12 +2,13 @@
 
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from boxcars.kernels.text_order import order_of_texts
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=20), unique=True), st.text(max_size=10))
 @example(["", "\0"], "")
 @example(["é", "z", "日本"], "ab")
