@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from boxcars.linear_road.facts import DURATION
 from boxcars.model.problem import Wrong
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from boxcars.linear_road.report import Report
     from boxcars.linear_road.run import Drive
 
@@ -72,10 +75,9 @@ def judge_drive(drive: Drive, console: Console, out: Path | None = None) -> Repo
         folder.mkdir(parents=True, exist_ok=True)
         with _Teller(console) as teller:
             progress = drive_on_spark(drive, folder, lambda progress: teller.tell(progress.line()))
-            teller.tell("the validator drives the same way ...")
             past = Seeded(drive.expressways, drive.seed)
             given = answers(folder, progress)
-            report = validate(drive.traffic(), given, past, timed_from=drive.start)
+            report = validate(_followed(drive, teller), given, past, timed_from=drive.start)
     seconds = progress.wall
     console.print(str(report), soft_wrap=True)
     console.print(
@@ -83,6 +85,16 @@ def judge_drive(drive: Drive, console: Console, out: Path | None = None) -> Repo
         f"{progress.feeder.read:,} tuples in {seconds:,.0f} s"
     )
     return report
+
+
+def _followed(drive: Drive, teller: _Teller) -> Iterator[pl.DataFrame]:
+    """The traffic once more, for the validator; it says how far that is."""
+    from boxcars.linear_road.run import hms
+
+    for tuples in drive.traffic():
+        if tuples.height:
+            teller.tell(f"the validator drives the same way: {hms(tuples['time'][0])}")
+        yield tuples
 
 
 class _Teller:

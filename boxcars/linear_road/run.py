@@ -38,9 +38,9 @@ class Drive:
         >>> Drive(2.5, start=9_900, speed=2).title()
         'L = 2.5, fast-forward to 2:45:00, until 3:00:00 at 2 times the true rate'
         """
-        ahead = f", fast-forward to {_hms(self.start)}" if self.start else ""
+        ahead = f", fast-forward to {hms(self.start)}" if self.start else ""
         rate = "the true rate" if self.speed == 1 else f"{self.speed:g} times the true rate"
-        return f"L = {self.expressways:g}{ahead}, until {_hms(self.stop)} at {rate}"
+        return f"L = {self.expressways:g}{ahead}, until {hms(self.stop)} at {rate}"
 
     def traffic(self) -> Iterator[pl.DataFrame]:
         """All tuples: in long strides up to the start, then second by second."""
@@ -69,10 +69,10 @@ class Progress:
         feeder = self.feeder
         tolls = self.out.get("tolls", 0)
         if not self.clock.running:
-            head = f"fast-forward: {_hms(feeder.time)}, {feeder.read:,} tuples"
+            head = f"fast-forward: {hms(feeder.time)}, {feeder.read:,} tuples"
         else:
             behind = feeder.written - feeder.read
-            head = f"{_hms(self.clock.now())}: {feeder.read:,} tuples, {behind:,} behind"
+            head = f"{hms(self.clock.now())}: {feeder.read:,} tuples, {behind:,} behind"
         return f"{head}, {self.stats.in_rate:,.0f}/s, {tolls:,} toll notifications"
 
 
@@ -134,10 +134,10 @@ def answers(folder: Path, progress: Progress) -> dict[str, pl.LazyFrame]:
     return found
 
 
-def _hms(seconds: float) -> str:
+def hms(seconds: float) -> str:
     """A time of the road.
 
-    >>> _hms(9_905.7)
+    >>> hms(9_905.7)
     '2:45:05'
     """
     minutes, second = divmod(int(seconds), 60)
