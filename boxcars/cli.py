@@ -18,7 +18,7 @@ import boxcars as bx
 from boxcars.apps.command import apps_command
 from boxcars.commands.config import read_config
 from boxcars.commands.inject import inject_command
-from boxcars.commands.options import NetworkFile, TableOptions, pairs
+from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.commands.run import run_command
 from boxcars.commands.studio import studio_command
 from boxcars.commands.test import cases_command
@@ -85,6 +85,7 @@ def check(
     network: NetworkFile,
     schemas: Annotated[bool, typer.Option(help="Also show the schema of every arc.")] = False,
     deploy: Annotated[Path | None, typer.Option(help="Also check this deploy file.")] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Check a network: types, loops, arity, names. Needs no data and no Java.
 
@@ -93,11 +94,11 @@ def check(
     resources = None
     if is_project(network):
         _, network, deploy, resources = load_project(network)
-    checked = bx.check_file(network)
+    checked = bx.check_file(network, allow_code)
     problems = list(checked.problems)
     if deploy is not None and not problems:
         deployment = Deployment.load(deploy)
-        problems += deployment.problems(bx.load(network), str(deploy))
+        problems += deployment.problems(checked.network, str(deploy))
         problems += resources.problems(deployment, str(deploy)) if resources else []
     for problem in problems:
         typer.echo(str(problem), err=True)
@@ -119,7 +120,7 @@ def convert(
     target: Annotated[Path, typer.Argument(help="The file to write: .yaml, .json, .xml or .py.")],
 ) -> None:
     """Write a network in another language."""
-    bx.save(bx.load(source), target)
+    bx.save(bx.load(source, code=True), target)
 
 
 @app.command(name="draw")
@@ -130,6 +131,7 @@ def draw_command(
         str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; text without --to.")
     ] = None,
     flat: Annotated[bool, typer.Option(help="Open up all superboxes.")] = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Draw a network as SVG, Mermaid or text."""
     by_suffix = {".svg": "svg", ".mmd": "mermaid", ".txt": "text"}
@@ -138,7 +140,7 @@ def draw_command(
     chosen = format or (by_suffix[to.suffix] if to else "text")
     if chosen not in FORMATS:
         raise Wrong(f"there is no format '{chosen}'.{nearest(chosen, FORMATS)}")
-    net = bx.load(network)
+    net = bx.load(network, allow_code)
     room = Console().width if to is None and sys.stdout.isatty() else None
     picture = draw(flatten(net).network if flat else net, chosen, load_layout(network), room)
     if to is None:
@@ -160,11 +162,12 @@ def plan(
     write: Annotated[
         Path | None, typer.Option(help="Write the files of a StreamCloud project to a folder.")
     ] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Show how a network is cut into subqueries, how each is split, and what that costs."""
     if format not in PLAN_FORMATS:
         raise Wrong(f"there is no format '{format}'.{nearest(format, PLAN_FORMATS)}")
-    checked = bx.check_file(network).or_raise()
+    checked = bx.check_file(network, allow_code).or_raise()
     made = make_plan(checked, strategy, buckets, instances, groups)
     files = {output: PLAN_FORMATS[format](made, checked)} if output else {}
     if write is not None:
@@ -181,7 +184,7 @@ def plan(
 @app.command()
 def diff(old: NetworkFile, new: NetworkFile) -> None:
     """Show what changed between two versions of a network; exit code 1 if anything did."""
-    changes = bx.diff(bx.load(old), bx.load(new))
+    changes = bx.diff(bx.load(old, code=True), bx.load(new, code=True))
     for change in changes:
         typer.echo(str(change))
     if changes:
@@ -194,7 +197,7 @@ def describe(
     name: Annotated[str | None, typer.Argument(help="An input, box, output or table.")] = None,
 ) -> None:
     """List what a network is made of, or describe one part of it."""
-    net = bx.load(network)
+    net = bx.load(network, code=True)
     if name is not None:
         typer.echo(net.describe(name))
         return
@@ -213,13 +216,14 @@ def preview(
         typer.Option(help="name=FILE for an output; - is the terminal.", metavar="NAME=FILE"),
     ] = None,
     table: TableOptions = None,
+    allow_code: AllowCode = False,
     trains: Annotated[int, typer.Option(help="Cut the input into that many trains.")] = 1,
     dead: Annotated[Path | None, typer.Option(help="Write dead letters to this file.")] = None,
     stats: Annotated[bool, typer.Option(help="Show what each box did.")] = False,
 ) -> None:
     """Run a network in this process, without Spark and Java, over files."""
     keep_memory()
-    net = bx.load(network)
+    net = bx.load(network, allow_code)
     sources, sinks = pairs(source, "--source"), pairs(sink, "--sink")
     tables = pairs(table, "--table", "WHERE")
     for name, sink_file in sinks.items():

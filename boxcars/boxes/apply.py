@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import polars as pl
 
@@ -25,7 +25,7 @@ class Apply(Eager, type="apply", icon="λ"):
     The function must treat each tuple by itself (it never knows where a train ends) and keep the
     order. It may drop tuples and give several for one. Without ``fields`` the output has the
     fields of the input. Columns that start with ``__`` belong to Boxcars and must stay. In files
-    the function is named as ``package.module:function``.
+    the function is named as ``package.module:function``, and imported if that is allowed.
 
     Paper: Borealis' user-defined operators (thesis, A.2).
 
@@ -35,6 +35,8 @@ class Apply(Eager, type="apply", icon="λ"):
     >>> calls = bx.Network("n").input("calls", ts="t", fields={"t": "int"})
     >>> doubled = calls.apply(twice)
     """
+
+    code: ClassVar[str | None] = "function"
 
     function: str = param("The function, as 'package.module:function'.")
     fields: Fields[Type] | None = param(

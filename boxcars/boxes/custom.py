@@ -34,7 +34,8 @@ class Custom(Stateful, type="custom", icon="✎"):
     The class is a `bx.Operator`, which takes trains, or a `bx.PerKey`, which takes tuples one by
     one with a state for each value of ``by``. In files it is named as ``package.module:Class``, and
     ``with`` has the arguments of its constructor. To check or run the network the class is
-    imported. Several inputs come merged, in order; they need the same order attribute.
+    imported, if that is allowed. Several inputs come merged, in order; they need the same order
+    attribute.
 
     With ``by`` the box can be split: it sees all tuples of some values of these fields. Without
     ``by`` it is one piece.
@@ -53,6 +54,7 @@ class Custom(Stateful, type="custom", icon="✎"):
     """
 
     arity: ClassVar[tuple[int, int | None]] = (1, None)
+    code: ClassVar[str | None] = "class"
 
     operator: str = param("The class, as 'package.module:Class'.", key="class")
     parameters: Fields[Any] = param(

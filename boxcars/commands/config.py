@@ -22,6 +22,9 @@ FILE = "boxcars.toml"
 WHERE = "BOXCARS_CONFIG"
 """The variable of the environment that names another file."""
 
+_TYPED = ("allow-code",)
+"""What a folder may not say of itself."""
+
 Options = Mapping[str, Any]
 """The options of a command, by what they are called on the command line, without dashes."""
 
@@ -62,6 +65,11 @@ def _checked(path: Path, name: str, table: Any, commands: Mapping[str, Any]) -> 
     for key in found:
         if key not in known:
             raise Wrong(f"{path}, [{name}]: there is no option '{key}'.{nearest(key, known)}")
+        if key in _TYPED:
+            raise Wrong(
+                f"{path}, [{name}]: '{key}' can't stand in a file that may come with a network; "
+                f"say --{key}, or BOXCARS_{name.upper()}_{key.upper().replace('-', '_')}=1."
+            )
     return found
 
 

@@ -11,6 +11,11 @@ from boxcars.model.problem import Wrong
 
 NetworkFile = Annotated[Path, typer.Argument(help="A network file: .yaml, .json, .xml or .py.")]
 
+AllowCode = Annotated[
+    bool,
+    typer.Option("--allow-code", help="Import the Python code that boxes name, as you trust it."),
+]
+
 TableOptions = Annotated[
     list[str] | None,
     typer.Option(

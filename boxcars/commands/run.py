@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import boxcars as bx
-from boxcars.commands.options import NetworkFile, TableOptions, pairs
+from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
 from boxcars.io.sources import source_of
 from boxcars.model.problem import Wrong
@@ -40,6 +40,7 @@ def run_command(
         bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
     ] = False,
     table: TableOptions = None,
+    allow_code: AllowCode = False,
     checkpoint: Annotated[
         Path | None, typer.Option(help="The folder from which a run goes on if it is stopped.")
     ] = None,
@@ -85,7 +86,7 @@ def run_command(
 
     The exit code is 0 if all input was processed, or if it never ends and the run was stopped.
     """
-    net = bx.load(network)
+    net = bx.load(network, allow_code)
     sources = pairs(source, "--source", "WHERE")
     sinks = pairs(sink, "--sink", "WHERE")
     access = _access(port, host, cert, key)

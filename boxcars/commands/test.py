@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import boxcars as bx
-from boxcars.commands.options import NetworkFile
+from boxcars.commands.options import AllowCode, NetworkFile
 from boxcars.model.problem import Wrong
 
 
@@ -18,6 +18,7 @@ def cases_command(
         Path | None,
         typer.Option(help="The file with the tests; else NAME.tests.yaml beside the network."),
     ] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Run the tests of a network, without Spark; exit code 1 if one fails.
 
@@ -27,7 +28,7 @@ def cases_command(
     from boxcars.studio.cases import load_cases, run_cases
     from boxcars.studio.workspace import tests_path
 
-    net = bx.load(network)
+    net = bx.load(network, allow_code)
     path = tests or tests_path(network)
     cases = load_cases(path).tests
     if not cases:

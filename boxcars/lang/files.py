@@ -9,6 +9,7 @@ from pathlib import Path
 
 from boxcars.io.files import replacing, writing
 from boxcars.lang import borealis, borealis_write, ossim, python, text
+from boxcars.lang.trust import without_code
 from boxcars.model.check import Checked, check
 from boxcars.model.network import Network
 from boxcars.model.plain import Reading, network_to_plain, read_network
@@ -67,9 +68,10 @@ def _named(language: str) -> Language:
     raise Wrong(f"there is no language '{language}'.{nearest(language, ['yaml', 'json', 'xml'])}")
 
 
-def loads(content: str, language: str = "yaml") -> Network:
-    """The network in a text; raises with everything that could not be read."""
-    return _readable(_named(language).read(content, Path(f"text.{language}")))
+def loads(content: str, language: str = "yaml", code: bool = False) -> Network:
+    """The network in a text, as `load` reads it from a file."""
+    reading = _named(language).read(content, Path(f"text.{language}"))
+    return _readable(reading if code else without_code(reading))
 
 
 def dumps(net: Network, language: str = "yaml") -> str:
@@ -83,9 +85,9 @@ def dumps(net: Network, language: str = "yaml") -> str:
     return _named(language).write(net)
 
 
-def check_text(content: str, language: str = "yaml") -> Checked:
+def check_text(content: str, language: str = "yaml", code: bool = False) -> Checked:
     """Check a text: what can't be read and what makes no sense, all at once."""
-    return _check(lambda: _named(language).read(content, Path(f"text.{language}")))
+    return _check(lambda: _named(language).read(content, Path(f"text.{language}")), code)
 
 
 def read(path: str | Path) -> Reading:
@@ -101,9 +103,18 @@ def read(path: str | Path) -> Reading:
     return language.read(content, where)
 
 
-def load(path: str | Path) -> Network:
-    """The network in a file; raises with everything that could not be read."""
-    return _readable(read(path))
+def load(path: str | Path, code: bool = False) -> Network:
+    """The network in a file; raises with everything that could not be read.
+
+    Boxes that name Python code are refused unless ``code`` says that the file is trusted; a ``.py``
+    file is a program, which is run to read it.
+    """
+    reading = read(path)
+    return _readable(reading if code or _is_program(path) else without_code(reading))
+
+
+def _is_program(path: str | Path) -> bool:
+    return Path(path).suffix == ".py"
 
 
 def _readable(reading: Reading) -> Network:
@@ -112,16 +123,17 @@ def _readable(reading: Reading) -> Network:
     return reading.network
 
 
-def check_file(path: str | Path) -> Checked:
+def check_file(path: str | Path, code: bool = False) -> Checked:
     """Check a file: what can't be read and what makes no sense, all at once."""
-    return _check(lambda: read(path))
+    return _check(lambda: read(path), code or _is_program(path))
 
 
-def _check(reader: Callable[[], Reading]) -> Checked:
+def _check(reader: Callable[[], Reading], code: bool) -> Checked:
     try:
         reading = reader()
     except NetworkError as error:
         return Checked(Network("unreadable"), {}, (), error.problems)
+    reading = reading if code else without_code(reading)
     return check(reading.network, reading.broken, reading.problems)
 
 

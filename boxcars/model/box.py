@@ -159,6 +159,8 @@ class Box(ABC):
     stateful: ClassVar[bool] = False
     writes: ClassVar[bool] = False
     """Whether it changes the tables that it names."""
+    code: ClassVar[str | None] = None
+    """The parameter that names Python code of the user's, which is imported to check or run it."""
 
     def __init_subclass__(
         cls,

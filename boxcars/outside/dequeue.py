@@ -14,7 +14,7 @@ _KEEP = 64 * 2**20
 class Dequeue(Connector):
     """Tuples that are taken from a running network: ``dequeue://?keep=1e9``, in bytes kept."""
 
-    scheme, title = "dequeue", "a running network"
+    scheme, title = "dequeue", "WebSocket and SSE subscribers"
     guarantee_out = "exactly once (readers remember the last epoch)"
     tested = "the client of Boxcars, stopped and started runs"
 

@@ -12,7 +12,7 @@ from boxcars.outside.mailbox import ROOM, Mailbox
 class Enqueue(Connector):
     """Tuples that are put into a running network: ``enqueue://?room=1e8``, in bytes that wait."""
 
-    scheme, title = "enqueue", "a running network"
+    scheme, title = "enqueue", "HTTP and WebSocket senders"
     guarantee_in = "exactly once (senders number their batches)"
     tested = "the client of Boxcars, stopped and started runs"
 

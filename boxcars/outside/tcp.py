@@ -15,7 +15,9 @@ from typing import Any
 from boxcars.model.problem import Wrong
 from boxcars.outside.connector import Connector, Intake
 from boxcars.outside.mailbox import ROOM, Closed, Mailbox, Message
+from boxcars.outside.url import is_loopback
 
+_HOST = "127.0.0.1"
 _CHUNK = 2**18
 """Bytes that are read at once."""
 _LONGEST = 2**20
@@ -25,7 +27,11 @@ _PATIENCE = 10.0
 
 
 class Tcp(Connector):
-    """A port that takes lines; with ``format=arrow`` a connection is one Arrow stream."""
+    """A port that takes lines; with ``format=arrow`` a connection is one Arrow stream.
+
+    Its options: ``token``, the first line that callers must send; ``cert`` and ``key``, files for
+    TLS; ``room``, how many bytes may wait. A port that others can reach needs a token.
+    """
 
     scheme, title = "tcp", "a TCP port"
     guarantee_in = "at most once (what is on its way when the run ends is lost)"
@@ -37,6 +43,11 @@ class Tcp(Connector):
         self.url.check(known)
         if self.url.port is None:
             raise Wrong(f"{self.url}: expected a port, as in tcp://127.0.0.1:7001.")
+        if not self.url.options.get("token") and not is_loopback(self.url.host or _HOST):
+            raise Wrong(
+                f"{self.url}: others could reach this port: add ?token=${{NAME}}, a variable of "
+                f"the environment, or listen at {_HOST}."
+            )
         return _Port(self)
 
 
@@ -54,12 +65,13 @@ class _Port(Mailbox):
     def open(self, position: Any) -> None:
         """Open the port."""
         super().open(position)
-        where = self._url.host or "127.0.0.1", self._url.port or 0
+        where = self._url.host or _HOST, self._url.port or 0
         try:
             self._server = socket.create_server(where, reuse_port=False)
         except OSError as error:
+            why = str(error.strerror).partition(" (while")[0]
             raise Wrong(
-                f"{self._url}: the port can't be opened ({error.strerror}): choose another one, or "
+                f"{self._url}: the port can't be opened ({why}): choose another one, or "
                 "end whoever uses it."
             ) from None
         threading.Thread(target=self._accept, name="boxcars-tcp", daemon=True).start()
@@ -120,23 +132,27 @@ class _Port(Mailbox):
         return rest
 
     def _read_lines(self, talk: socket.socket, rest: bytes) -> None:
-        while more := talk.recv(_CHUNK):
-            rest += more
+        """``rest`` came with the token."""
+        while True:
             whole = rest.rfind(b"\n") + 1
             if not whole and len(rest) > _LONGEST:
                 whole = len(rest)
             if whole:
                 self.put(Message(rest[:whole]))
-                rest = rest[whole:]
+            rest = rest[whole:]
+            if not (more := talk.recv(_CHUNK)):
+                break
+            rest += more
         if rest:
             self.put(Message(rest))
 
     def _read_whole(self, talk: socket.socket, rest: bytes) -> None:
         """A whole connection as one message: an Arrow stream has no lines to cut it at."""
-        parts = [rest]
+        parts, size = [rest], len(rest)
         while more := talk.recv(_CHUNK):
             parts.append(more)
-            if sum(map(len, parts)) > ROOM:
+            size += len(more)
+            if size > ROOM:
                 talk.sendall(b"a stream of more than 64 MB: send it in several connections.\n")
                 return
         self.put(Message(b"".join(parts)))

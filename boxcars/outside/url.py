@@ -5,6 +5,7 @@ What must stay secret comes from the environment, and is never shown again.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 from collections.abc import Collection, Mapping
@@ -103,3 +104,17 @@ def _expanded(text: str, shown: str) -> str:
         return os.environ[name]
 
     return _VARIABLE.sub(value, text)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is only seen from this machine.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

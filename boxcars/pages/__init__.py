@@ -112,7 +112,7 @@ def find_example(cls: type[Box], page: Page) -> tuple[Network, str] | None:
     texts = [text for name, text in page.files.items() if name.endswith(".yaml")]
     if not texts:
         return None
-    net = loads(texts[0])
+    net = loads(texts[0], code=True)
     found = [name for name, node in net.boxes.items() if isinstance(node.box, cls)]
     return (net, found[0]) if found else None
 

@@ -8,8 +8,6 @@ from boxcars.outside.connector import Connector, connectors
 from boxcars.pages.words import NOTE
 
 FOLDER = "docs/connectors"
-_ELSEWHERE = "../how-to/feed-and-tap.md"
-"""The page of those that have none of their own."""
 
 _HEAD = f"""# Connectors
 
@@ -49,10 +47,10 @@ run themselves [feed and tap it](../how-to/feed-and-tap.md).
 
 def generated_connectors(root: Path) -> dict[Path, str]:
     """The index."""
-    return {root / FOLDER / "README.md": index(root / FOLDER)}
+    return {root / FOLDER / "README.md": index()}
 
 
-def index(folder: Path) -> str:
+def index() -> str:
     """Our connectors, with what they guarantee and what that was tested against."""
     lines = [
         _HEAD,
@@ -64,10 +62,9 @@ def index(folder: Path) -> str:
             addresses = ", ".join(f"`{scheme}://`" for scheme in schemes)
             cells = (cls.guarantee_in, cls.guarantee_out, cls.tested)
             texts = " | ".join(cell.replace("``", "`") for cell in cells)
-            lines.append(f"| {_title(cls, folder)} | {addresses} | {texts} |")
+            lines.append(f"| {_title(cls)} | {addresses} | {texts} |")
     return "\n".join(lines) + "\n" + _TAIL
 
 
-def _title(cls: type[Connector], folder: Path) -> str:
-    page = cls.__module__.rpartition(".")[2] + ".md"
-    return f"[{cls.title}]({page if (folder / page).exists() else _ELSEWHERE})"
+def _title(cls: type[Connector]) -> str:
+    return f"[{cls.title}]({cls.__module__.rpartition('.')[2]}.md)"

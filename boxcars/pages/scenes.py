@@ -50,7 +50,7 @@ class Scene:
 def load_scene(described: Mapping[str, Any], folder: Path) -> Scene:
     """Run the box of a description; the file of its network is in the folder."""
     text = (folder / described["network"]).read_text(encoding="utf-8")
-    net = loads(text)
+    net = loads(text, code=True)
     box = described.get("box") or next(iter(net.boxes))
     node = net.boxes[box]
     ports = (*node.box.ports, *node.box.side_ports)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import os
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from boxcars.model.problem import Wrong
+from boxcars.outside.url import is_loopback
 
 TOKEN = "BOXCARS_TOKEN"
 """The variable of the environment with the token."""
@@ -64,17 +64,3 @@ class Access:
 def token_from_environment() -> str:
     """The token, if there is one."""
     return os.environ.get(TOKEN, "")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address is only seen from this machine.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

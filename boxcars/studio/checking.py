@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from boxcars.lang.trust import without_code
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.box import Box, box_types, params
 from boxcars.model.check import Checked, check
@@ -20,25 +21,15 @@ from boxcars.model.schema import Schema
 from boxcars.model.superbox import Superbox, Use, flatten
 from boxcars.studio import wire
 
-CODE = {"apply": "function", "custom": "class"}
-"""The boxes that run code of the user's, and the parameter that names it."""
-_REFUSED = "this box runs Python code: start the studio with --allow-code if you trust it."
+_ALLOW = "start the studio with --allow-code if you trust it."
 
 
 def readable(plain: wire.Plain, code: bool) -> Network:
     """The network, or an error with everything that could not be read; code is refused first."""
-    reading = read_network(plain)
+    reading = _allowed(read_network(plain), code)
     if reading.problems:
         raise NetworkError(reading.problems)
-    return trusted(reading.network, code)
-
-
-def trusted(net: Network, code: bool) -> Network:
-    """The network itself, unless it runs code that is not allowed."""
-    refused = {} if code else _refused(Reading(net))
-    if refused:
-        raise NetworkError(refused.values())
-    return net
+    return reading.network
 
 
 def right(plain: wire.Plain, code: bool) -> Checked:
@@ -48,19 +39,12 @@ def right(plain: wire.Plain, code: bool) -> Checked:
 
 def check_reading(reading: Reading, code: bool) -> Checked:
     """Check what was read, as far as that goes."""
-    refused = {} if code else _refused(reading)
-    broken = reading.broken | refused.keys()
-    return check(reading.network, broken, [*reading.problems, *refused.values()])
+    allowed = _allowed(reading, code)
+    return check(allowed.network, allowed.broken, allowed.problems)
 
 
-def _refused(reading: Reading) -> dict[str, Problem]:
-    """The boxes that run code, by their names once all superboxes are opened."""
-    flat = flatten(reading.network, reading.broken)
-    return {
-        name: Problem(_REFUSED, (*path, CODE[flat.network.boxes[name].box.type]))
-        for name, path in flat.origins.items()
-        if flat.network.boxes[name].box.type in CODE
-    }
+def _allowed(reading: Reading, code: bool) -> Reading:
+    return reading if code else without_code(reading, _ALLOW)
 
 
 def check_plain(plain: wire.Plain, code: bool) -> wire.CheckAnswer:

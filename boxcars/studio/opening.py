@@ -13,7 +13,8 @@ from time import sleep
 from uvicorn import Server
 
 from boxcars.model.problem import Wrong
-from boxcars.service.security import Access, is_loopback, token_from_environment
+from boxcars.outside.url import is_loopback
+from boxcars.service.security import Access, token_from_environment
 from boxcars.studio.build import PageError, build, is_built
 from boxcars.studio.serve import bind, server_of
 from boxcars.studio.studio import Studio

@@ -20,7 +20,7 @@ from boxcars.model.window import By, Emit, Obsolete, Window
 from boxcars.outside.connector import Connector, connectors
 from boxcars.pages.words import paper, prose, summary
 from boxcars.studio import wire
-from boxcars.studio.checking import CODE, new_box, ports_of
+from boxcars.studio.checking import new_box, ports_of
 from boxcars.studio.templates import round_of, templates
 
 _GROUPS = {
@@ -37,7 +37,8 @@ _GROUPS = {
     "wsort": "order",
     "decode": "formats",
     "encode": "formats",
-    **dict.fromkeys(CODE, "code"),
+    "apply": "code",
+    "custom": "code",
 }
 """Where a box stands in the palette; boxes of others are ``more``."""
 _KINDS: Mapping[tuple[str, str], wire.ParamKind] = {
@@ -133,7 +134,7 @@ def _box(cls: type[Box]) -> wire.BoxInfo:
         paper=paper(cls),
         example=example,
         stateful=cls.stateful,
-        code=cls.type in CODE,
+        code=cls.code is not None,
         params=[_param(cls, p) for p in params(cls)],
         min_inputs=cls.arity[0],
         max_inputs=cls.arity[1],

@@ -15,7 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from boxcars.service.security import Access, is_loopback
+from boxcars.outside.url import is_loopback
+from boxcars.service.security import Access
 
 LARGEST = 64 * 2**20
 """Bytes of the largest request."""

@@ -14,7 +14,7 @@ from boxcars.model.plain import network_to_plain
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.superbox import flatten
 from boxcars.plan import STRATEGIES
-from boxcars.studio.checking import readable, trusted
+from boxcars.studio.checking import readable
 from boxcars.studio.rows import plain_rows
 from boxcars.studio.run_wire import AskRun, Instances
 from boxcars.studio.templates import find_template, round_of
@@ -73,6 +73,7 @@ class Order(BaseModel):
         found += [f"--buckets={self.buckets}", f"--epoch-rows={self.epoch_rows}"]
         found += layout_options(self.strategy, self.instances, self.grouped)
         found += [f"--master={self.master}"] if self.master else []
+        found += ["--allow-code"] if self.code else []
         return [*found, "--follow"] if self.follow else found
 
 
@@ -138,7 +139,7 @@ def _network(asked: AskRun, workspace: Workspace, code: bool) -> Network:
         raise Wrong("give a network, or the name of a file with one.")
     if asked.network is not None:
         return readable(asked.network, code)
-    return trusted(load(workspace.existing(asked.file or "")), code)
+    return load(workspace.existing(asked.file or ""), code)
 
 
 def _records(template: str | None, net: Network) -> dict[str, list[Row]]:

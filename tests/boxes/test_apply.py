@@ -25,7 +25,7 @@ def raises(_train: pl.DataFrame) -> pl.DataFrame:
 def test_a_function_or_its_name() -> None:
     by_object = network(lambda calls: calls.apply(twice).named("a"), FIELDS)
     by_name = network(lambda calls: calls.apply(f"{__name__}:twice").named("a"), FIELDS)
-    assert by_object == by_name == bx.loads(bx.dumps(by_object))
+    assert by_object == by_name == bx.loads(bx.dumps(by_object), code=True)
     assert [row["time"] for row in run(by_name, 2, calls=ROWS)[0]] == [1, 1, 2, 2, 3, 3]
     assert schema(by_object) == "time*: int, price: float"
 

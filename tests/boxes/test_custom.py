@@ -109,8 +109,8 @@ def test_every_language_has_it(language: str, tmp_path: Any) -> None:
     net = network(lambda calls: calls.custom(Deduplicate, by="caller", time=4).named("d"))
     path = tmp_path / f"n.{'py' if language == 'python' else language}"
     bx.save(net, path)
-    assert bx.load(path) == net
-    assert bx.dumps(bx.load(path)) == bx.dumps(net)
+    assert bx.load(path, code=True) == net
+    assert bx.dumps(bx.load(path, code=True)) == bx.dumps(net)
 
 
 def test_in_a_file() -> None:
@@ -128,7 +128,7 @@ boxes:
 outputs: {{out0: {{from: d}}}}
 """
     drawn = network(lambda calls: calls.custom(Deduplicate, by="caller", time=4).named("d"))
-    assert bx.loads(text) == drawn
+    assert bx.loads(text, code=True) == drawn
     xml = bx.dumps(drawn, "xml")
     assert f'name="class" value="{__name__}:Deduplicate"' in xml
     assert 'name="parameter.0" value="4"' in xml
@@ -226,7 +226,7 @@ def test_several_outputs_in_every_language(tmp_path: Any) -> None:
     net = two_inputs()
     for suffix in ("yaml", "json", "xml", "py"):
         bx.save(net, tmp_path / f"n.{suffix}")
-        assert bx.load(tmp_path / f"n.{suffix}") == net
+        assert bx.load(tmp_path / f"n.{suffix}", code=True) == net
     assert ".custom('" in (tmp_path / "n.py").read_text(encoding="utf-8")
 
 
@@ -513,14 +513,14 @@ def test_the_entry_points_of_borealis() -> None:
     words = ["exactly 1 input, got 2", "exactly 1 output, got 2", "Duplicate needs 'number'"]
     for call, word in zip(wrong, words, strict=True):
         assert call in calls
-        assert any(word in str(p) for p in bx.check_text(wrong[call], "xml").problems), call
+        assert any(word in str(p) for p in bx.check_text(wrong[call], "xml", True).problems), call
     assert len(vector["expected"]["setup_errors"]) == len(wrong)
     empty = XML.format(inputs=IN, outputs=OUT, parameters=NUMBER.format(""))
-    assert "parameter 'parameter.0' is empty" in str(bx.check_text(empty, "xml").problems[0])
+    assert "parameter 'parameter.0' is empty" in str(bx.check_text(empty, "xml", True).problems[0])
     right = XML.format(
         inputs=IN, outputs=OUT, parameters=NUMBER.format(vector["parameters"]["duplicate-number"])
     )
     tuples = vector["input"]["tuples"]
     data = {"in": {"t": list(range(len(tuples))), "x": tuples}}
-    result = bx.preview(bx.loads(right, "xml"), data, trains=2)
+    result = bx.preview(bx.loads(right, "xml", code=True), data, trains=2)
     assert result["out"]["x"].to_pylist() == vector["expected"]["out"]

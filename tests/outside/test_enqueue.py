@@ -1,7 +1,6 @@
 """Enqueue and dequeue in one process: what is put in comes out, once, and readers go on."""
 
 import threading
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,8 +8,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.io.files import write_table
-from boxcars.io.tap import Gone, Tap
 from boxcars.model.problem import Wrong
 from boxcars.outside.mailbox import Closed, Mailbox, Message
 from tests.outside.test_connector import network
@@ -79,51 +76,6 @@ class TestMailbox:
             box.put(Message(b"2", "me", 2))
         with pytest.raises(Closed, match="send the last ones again"):
             box.wait_kept("me", 1)
-
-
-class TestTap:
-    def tap(self, home: Path, keep: int = 10**9) -> Tap:
-        (home / "parts").mkdir(parents=True, exist_ok=True)
-        return Tap(home, keep)
-
-    def deliver(self, tap: Tap, epoch: int) -> None:
-        write_table(rows(epoch, epoch + 1), tap.folder / f"part-{epoch:08d}.parquet")
-        tap.deliver(epoch)
-
-    def test_readers_go_on_where_they_were(self, tmp_path: Path) -> None:
-        tap = self.tap(tmp_path)
-        self.deliver(tap, 2)
-        tap.deliver(3)  # an epoch without rows
-        self.deliver(tap, 5)
-        assert [epoch for epoch, _ in tap.rows(0, 0)] == [2, 5]
-        assert [epoch for epoch, _ in tap.rows(2, 0)] == [5]
-        again = self.tap(tmp_path)
-        assert [table["t"].to_pylist() for _, table in again.rows(0, 0)] == [[2], [5]]
-        assert again.newest == 5
-
-    def test_a_reader_waits_for_what_is_new(self, tmp_path: Path) -> None:
-        tap = self.tap(tmp_path)
-        found: list[int] = []
-        reader = threading.Thread(target=lambda: found.extend(e for e, _ in tap.rows()))
-        reader.start()
-        self.deliver(tap, 1)
-        self.deliver(tap, 2)
-        time.sleep(0.05)
-        tap.close()
-        reader.join(10)
-        assert found == [1, 2]
-
-    def test_a_reader_who_is_too_slow_is_told(self, tmp_path: Path) -> None:
-        tap = self.tap(tmp_path, keep=1)
-        self.deliver(tap, 1)
-        self.deliver(tap, 2)
-        assert len(list(tap.folder.iterdir())) == 1
-        for reader in (tap, self.tap(tmp_path)):
-            with pytest.raises(Gone, match="read on with after=1"):
-                reader.read(0, 0)
-            found = reader.read(1, 0)
-            assert found is not None
-            assert found[0] == 2
 
 
 def test_through_a_run(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import { asText, parseJson, renameKey, withoutKey } from "../fields/plain";
 import { bodyAt, freeName, nameTrouble, type Block, type Superbox } from "../model/network";
 import { changeBody, leaveTo, useDoc } from "../state/doc";
 import { Badge } from "../ui/Badge";
-import { Button, Draft } from "../ui/controls";
+import { AddRow, CloseButton, Draft } from "../ui/controls";
 
 function putParams(params: Block): void {
   changeBody((body) => {
@@ -32,14 +32,7 @@ export function ScopePanel() {
           <h2>{inside.superbox}</h2>
           <p className="help">A superbox. What is drawn here counts for all its uses.</p>
         </div>
-        <Button
-          label="Leave it"
-          icon="close"
-          kind="ghost"
-          iconOnly
-          keys="Esc"
-          onClick={() => leaveTo(scope.length - 1)}
-        />
+        <CloseButton label="Leave it" keys="Esc" onClick={() => leaveTo(scope.length - 1)} />
       </header>
       <div className="side-body padded">
         <section>
@@ -74,25 +67,19 @@ export function ScopePanel() {
                   }
                 />
               </div>
-              <Button
+              <CloseButton
                 label={`Remove ${name}`}
-                icon="close"
-                kind="ghost"
-                iconOnly
                 onClick={() => putParams(withoutKey(params, name))}
               />
             </div>
           ))}
-          <button
-            type="button"
-            className="add-row"
+          <AddRow
+            label="Add a parameter"
             onClick={() =>
               putParams({ ...params, [freeName("limit", { has: (n) => n in params })]: null })
             }
-            data-testid="add-param"
-          >
-            Add a parameter
-          </button>
+            testId="add-param"
+          />
         </section>
       </div>
     </aside>

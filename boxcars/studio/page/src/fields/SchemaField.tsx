@@ -3,8 +3,7 @@
 import { useState } from "react";
 
 import { freeName } from "../model/network";
-import { Button, Draft, Select } from "../ui/controls";
-import { Icon } from "../ui/Icon";
+import { AddRow, Button, CloseButton, Draft, Select } from "../ui/controls";
 import { renameKey, withoutKey } from "./plain";
 
 const TYPES = ["str", "int", "float", "bool", "timestamp", "bytes"];
@@ -100,34 +99,26 @@ export function SchemaField(props: {
               testId={`schema-type-${i}`}
             />
           </div>
-          <Button
+          <CloseButton
             label={`Remove ${name}`}
-            icon="close"
-            kind="ghost"
-            iconOnly
             onClick={() => onChange(withoutKey(fields, name))}
           />
         </div>
       ))}
       <div className="add-rows">
-        <button
-          type="button"
-          className="add-row"
+        <AddRow
+          label="Add a field"
           onClick={() =>
             onChange({ ...fields, [freeName("field", { has: (n) => n in fields })]: "str" })
           }
-          data-testid="schema-add"
-        >
-          <Icon name="plus" size={13} /> Add a field
-        </button>
-        <button
-          type="button"
-          className="add-row"
+          testId="schema-add"
+        />
+        <AddRow
+          label="As text"
+          icon="edit"
           onClick={() => setText(schemaText(fields))}
-          data-testid="schema-as-text"
-        >
-          <Icon name="edit" size={13} /> As text
-        </button>
+          testId="schema-as-text"
+        />
       </div>
     </div>
   );

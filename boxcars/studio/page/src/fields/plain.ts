@@ -35,3 +35,6 @@ export const renameKey = <T>(map: Record<string, T>, from: string, to: string) =
 
 export const withoutKey = <T>(map: Record<string, T>, gone: string) =>
   Object.fromEntries(Object.entries(map).filter(([key]) => key !== gone));
+
+/** A mapping, or nothing where it is empty: then the file does not name it. */
+export const orNone = <T>(map: Record<string, T>) => (Object.keys(map).length ? map : undefined);

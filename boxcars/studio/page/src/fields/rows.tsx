@@ -4,11 +4,11 @@ import { useState } from "react";
 
 import type { Problem } from "../api/types";
 import { freeName, type Plain } from "../model/network";
-import { Button, Draft, Wrongs } from "../ui/controls";
+import { AddRow, CloseButton, Draft, Wrongs } from "../ui/controls";
 import { Icon } from "../ui/Icon";
 import { messagesAt, useReads } from "./context";
 import { ExprField } from "./ExprField";
-import { renameKey, withoutKey } from "./plain";
+import { orNone, renameKey, withoutKey } from "./plain";
 
 interface Rows<T> {
   box: string;
@@ -45,11 +45,8 @@ export function Exprs(props: Rows<string[]>) {
               <Wrongs messages={wrong} />
             </div>
             {shown.length > 1 && (
-              <Button
+              <CloseButton
                 label={`Remove ${i}`}
-                icon="close"
-                kind="ghost"
-                iconOnly
                 onClick={() => put(shown.toSpliced(i, 1), false)}
               />
             )}
@@ -62,14 +59,6 @@ export function Exprs(props: Rows<string[]>) {
         testId={`add-${paramKey}`}
       />
     </div>
-  );
-}
-
-function AddRow(props: { label: string; onClick: () => void; testId?: string }) {
-  return (
-    <button type="button" className="add-row" onClick={props.onClick} data-testid={props.testId}>
-      <Icon name="plus" size={13} /> {props.label}
-    </button>
   );
 }
 
@@ -118,15 +107,9 @@ export function NamedExprs(props: Rows<Record<string, string>>) {
               />
               <Wrongs messages={wrong} />
             </div>
-            <Button
+            <CloseButton
               label={`Remove ${name}`}
-              icon="close"
-              kind="ghost"
-              iconOnly
-              onClick={() => {
-                const rest = withoutKey(value, name);
-                onChange(Object.keys(rest).length ? rest : undefined);
-              }}
+              onClick={() => onChange(orNone(withoutKey(value, name)))}
             />
           </div>
         );
@@ -173,15 +156,9 @@ export function Renames(props: {
               onDone={(next) => onChange({ ...value, [from]: next })}
             />
           </div>
-          <Button
+          <CloseButton
             label={`Remove ${from}`}
-            icon="close"
-            kind="ghost"
-            iconOnly
-            onClick={() => {
-              const rest = withoutKey(value, from);
-              onChange(Object.keys(rest).length ? rest : undefined);
-            }}
+            onClick={() => onChange(orNone(withoutKey(value, from)))}
           />
         </div>
       ))}

@@ -1,7 +1,7 @@
 /** What the page has to say, in a corner. */
 
 import { putAway, useStudio } from "../state/studio";
-import { Button } from "../ui/controls";
+import { Button, CloseButton } from "../ui/controls";
 import { Icon } from "../ui/Icon";
 
 export function Notices() {
@@ -22,13 +22,7 @@ export function Notices() {
           {notice.action && (
             <Button label={notice.action.label} kind="ghost" onClick={notice.action.run} />
           )}
-          <Button
-            label="Put away"
-            icon="close"
-            kind="ghost"
-            iconOnly
-            onClick={() => putAway(notice.id)}
-          />
+          <CloseButton label="Put away" onClick={() => putAway(notice.id)} />
         </div>
       ))}
     </div>

@@ -6,7 +6,7 @@
 import { useEffect, useRef, type ReactNode } from "react";
 
 import { Notices } from "../panels/Notices";
-import { Button } from "./controls";
+import { CloseButton } from "./controls";
 
 export function Dialog(props: {
   title: string;
@@ -40,14 +40,7 @@ export function Dialog(props: {
       <div className="dialog-inner" tabIndex={-1}>
         <header>
           <h2>{props.title}</h2>
-          <Button
-            label="Close"
-            icon="close"
-            kind="ghost"
-            iconOnly
-            onClick={props.onClose}
-            testId="dialog-close"
-          />
+          <CloseButton label="Close" onClick={props.onClose} testId="dialog-close" />
         </header>
         <div className="dialog-body">{props.children}</div>
         {props.actions && <footer>{props.actions}</footer>}

@@ -40,6 +40,25 @@ export function Button(props: ButtonProps) {
   );
 }
 
+/** The cross that closes or removes something. */
+export function CloseButton(props: Pick<ButtonProps, "label" | "onClick" | "keys" | "testId">) {
+  return <Button {...props} icon="close" kind="ghost" iconOnly />;
+}
+
+/** A button for one more row in a list. */
+export function AddRow(props: {
+  label: string;
+  icon?: IconName;
+  onClick: () => void;
+  testId?: string;
+}) {
+  return (
+    <button type="button" className="add-row" onClick={props.onClick} data-testid={props.testId}>
+      <Icon name={props.icon ?? "plus"} size={13} /> {props.label}
+    </button>
+  );
+}
+
 /** A button for what takes a while: it says so, and waits until that is done. */
 export function BusyButton(props: ButtonProps & { busy: string | null }) {
   const { busy, label, disabled = false, ...rest } = props;

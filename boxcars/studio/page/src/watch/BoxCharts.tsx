@@ -5,7 +5,7 @@ import { flatName } from "../model/network";
 import type { Live } from "../state/live";
 import { networkOf, useRuns } from "../state/runs";
 import { boxesOf, type Series } from "../state/series";
-import { Button } from "../ui/controls";
+import { CloseButton } from "../ui/controls";
 import { bytes, percent, rate, seconds, short } from "../ui/format";
 import { Chart, type Line } from "./Chart";
 import { outputsBehind } from "./marks";
@@ -58,13 +58,7 @@ export function BoxCharts({ run, live }: { run: Run; live: Live }) {
           <h2>{box.replace(/^-> /, "")}</h2>
           <p className="help">Thick lines are all instances together, thin ones each of them.</p>
         </div>
-        <Button
-          label="Close"
-          icon="close"
-          kind="ghost"
-          iconOnly
-          onClick={() => useRuns.setState({ box: null })}
-        />
+        <CloseButton label="Close" onClick={() => useRuns.setState({ box: null })} />
       </header>
       <div className="side-body padded" tabIndex={0}>
         {box.startsWith("-> ") ? (

@@ -6,7 +6,7 @@ import { api } from "../api/client";
 import type { Injector, Run } from "../api/types";
 import { isOver, loadInjectors, noteInjector, useRuns } from "../state/runs";
 import { complain } from "../state/studio";
-import { Button } from "../ui/controls";
+import { Button, CloseButton } from "../ui/controls";
 import { plural, rate, short } from "../ui/format";
 import { NewInjector } from "./NewInjector";
 import { Pacer } from "./Pacer";
@@ -71,11 +71,8 @@ function OneInjector({ injector }: { injector: Injector }) {
             testId="pause-injector"
           />
         )}
-        <Button
+        <CloseButton
           label="Stop the injector"
-          icon="close"
-          kind="ghost"
-          iconOnly
           onClick={() =>
             void api.endInjector(injector.id).then(() => loadInjectors(injector.run), complain)
           }

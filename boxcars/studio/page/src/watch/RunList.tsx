@@ -5,7 +5,7 @@ import { useShallow } from "zustand/react/shallow";
 import type { Run } from "../api/types";
 import { chooseRun, forgetRun, isOver, toggleBeside, useRuns } from "../state/runs";
 import { openDialog } from "../state/studio";
-import { Button } from "../ui/controls";
+import { Button, CloseButton } from "../ui/controls";
 import { day } from "../ui/format";
 
 export function RunList() {
@@ -61,15 +61,7 @@ function RunRow(props: { run: Run; on: boolean; beside: boolean; several: boolea
           />
         </label>
       )}
-      {isOver(run) && (
-        <Button
-          label="Forget it"
-          icon="close"
-          kind="ghost"
-          iconOnly
-          onClick={() => void forgetRun(run.id)}
-        />
-      )}
+      {isOver(run) && <CloseButton label="Forget it" onClick={() => void forgetRun(run.id)} />}
     </li>
   );
 }
