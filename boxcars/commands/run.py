@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -13,9 +13,9 @@ import boxcars as bx
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
 from boxcars.io.sources import source_of
-from boxcars.model.problem import Wrong
+from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.plan import STRATEGIES, Strategy
-from boxcars.service.logs import LogKind, Metrics, log_epochs, start_logs
+from boxcars.service.logs import LogKind, Metrics, RunLog
 from boxcars.service.security import Access, token_from_environment
 
 
@@ -90,39 +90,52 @@ def run_command(
     sources = pairs(source, "--source", "WHERE")
     sinks = pairs(sink, "--sink", "WHERE")
     access = _access(port, host, cert, key)
-    start_logs(log, net.name)
-    announce(sinks)
-    running = bx.run(
-        net,
-        {name: source_of(text, follow=follow) for name, text in sources.items()},
-        sinks,
-        tables=pairs(table, "--table", "WHERE"),
-        checkpoint=checkpoint,
-        epoch_rows=epoch_rows,
-        instances=instances,
-        instances_of=_numbers(pairs(instances_of, "--instances-of", "N")),
-        strategy=strategy,
-        grouped=groups,
-        buckets=buckets,
-        modify=modify,
-        pages=pages,
-        master=master,
-        tell=log_epochs() if log else None,
-    )
+    logs = RunLog(log, net.name)
     with ExitStack() as closing:
+        closing.enter_context(_told(logs))
+        announce(sinks)
+        running = bx.run(
+            net,
+            {name: source_of(text, follow=follow) for name, text in sources.items()},
+            sinks,
+            tables=pairs(table, "--table", "WHERE"),
+            checkpoint=checkpoint,
+            epoch_rows=epoch_rows,
+            instances=instances,
+            instances_of=_numbers(pairs(instances_of, "--instances-of", "N")),
+            strategy=strategy,
+            grouped=groups,
+            buckets=buckets,
+            modify=modify,
+            pages=pages,
+            master=master,
+            tell=logs.tell if log else None,
+        )
         if access is not None:
             server = closing.enter_context(bx.Server(running, access))
-            typer.echo(f"the run is at {server.access.url}", err=True)
+            logs.say(f"the run is at {server.access.url}")
         if metrics is not None:
             closing.enter_context(Metrics(running, metrics))
-        status = wait_for(running, sinks)
+        status = wait_for(running, sinks, logs.say)
     if status is None:
         raise typer.Exit(INTERRUPTED)
-    report(running, status, sinks, again=checkpoint is not None)
+    report(running, status, sinks, checkpoint is not None, logs.say)
     if stats:
         typer.echo(f"\n{running.stats()}", err=True)
     if status.state != "finished" and not running.endless:
         raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def _told(logs: RunLog) -> Iterator[None]:
+    """Where there is a log, it also tells why a run has failed."""
+    try:
+        yield
+    except BoxcarsError as error:
+        if not logs.wanted:
+            raise
+        logs.fail(error)
+        raise typer.Exit(1) from None
 
 
 def _numbers(given: Mapping[str, str]) -> dict[str, int]:

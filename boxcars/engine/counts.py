@@ -93,6 +93,16 @@ class Totals:
             {**self.boxes, **added}, {**self.outputs, **outputs}, {**self.worth, **valued}
         )
 
+    def lost_since(self, before: Totals) -> dict[str, dict[str, int]]:
+        """Of each box that lost tuples since then: how many were late, and dead letters."""
+        found = {}
+        for name, box in self.boxes.items():
+            old = before.boxes.get(name, BoxTotals()).whole
+            late, dead = box.whole.late - old.late, box.whole.dead - old.dead
+            if late or dead:
+                found[name] = {"late": late, "dead": dead}
+        return found
+
     def without_pieces(self) -> Totals:
         """For a run that is laid out anew: its pieces are others."""
         return replace(self, boxes={n: BoxTotals(box.whole) for n, box in self.boxes.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _latency(stats: RunStats) -> str:
     return "" if stats.p95 is None else f", latency p95 {stats.p95:.2f} s"
 
 
-def wait_for(running: Run, sinks: Mapping[str, str]) -> Status | None:
+def wait_for(running: Run, sinks: Mapping[str, str], say: Callable[[str], None]) -> Status | None:
     """Wait for a run. Ctrl-C stops it behind its epoch, a second one at once: then None.
 
     SIGTERM, as systems send it, is like Ctrl-C. Spark's own handler would break the epoch off.
@@ -54,7 +54,9 @@ def wait_for(running: Run, sinks: Mapping[str, str]) -> Status | None:
         try:
             return _watch(running) if shows_progress(sinks) else running.wait()
         except KeyboardInterrupt:
-            print("\nstopping behind this epoch; Ctrl-C again: at once", file=sys.stderr)
+            if sys.stderr.isatty():
+                print(file=sys.stderr)  # behind the ^C
+            say("stopping behind this epoch; Ctrl-C again: at once")
             return running.stop()
     except KeyboardInterrupt:
         return None
@@ -74,14 +76,20 @@ def _watch(running: Run) -> Status:
         print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
-def report(running: Run, status: Status, sinks: Mapping[str, str], again: bool) -> None:
+def report(
+    running: Run,
+    status: Status,
+    sinks: Mapping[str, str],
+    again: bool,
+    say: Callable[[str], None],
+) -> None:
     """Say what came out: on a terminal all, in a pipe what is not written anywhere."""
     on_terminal, with_rows, stats = sys.stderr.isatty(), "-" in sinks.values(), running.stats()
     for name in stats.outputs:
         if on_terminal or name not in sinks:
-            where = sys.stderr if name in sinks or with_rows else sys.stdout
-            print(f"{name}: {status.out.get(name, 0):,} tuples", file=where)
+            tell = say if name in sinks or with_rows else print
+            tell(f"{name}: {status.out.get(name, 0):,} tuples")
     if on_terminal or status.state != "finished":
         hint = "; run it again to go on" if again and status.state != "finished" else ""
         line = progress_line(status, stats) if on_terminal else f"epoch {status.epoch}"
-        print(f"{status.state} after {line}{hint}", file=sys.stderr)
+        say(f"{status.state} after {line}{hint}")

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,6 +63,8 @@ class Status:
     seconds: float
     pages: str | None = None
     """Where Spark's own pages are, if it shows them."""
+    lost: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Of boxes that lost tuples in this process: how many were ``late``, and ``dead`` letters."""
 
 
 class Run:
@@ -83,8 +85,8 @@ class Run:
         self._tables: Mapping[str, pl.DataFrame] | None = None
         self._manifest = epochs.last()
         self._pages = epochs.spark.sparkContext.uiWebUrl
-        totals = Totals() if self._manifest is None else self._manifest.stats
-        self._history = History(totals, self._started)
+        self._before = Totals() if self._manifest is None else self._manifest.stats
+        self._history = History(self._before, self._started)
         self._thread = threading.Thread(target=self._run, name="boxcars-run", daemon=True)
         self._thread.start()
 
@@ -128,7 +130,8 @@ class Run:
         epoch, places = (0, {}) if manifest is None else (manifest.epoch, manifest.places)
         read = {name: place.position for name, place in places.items()}
         seconds = perf_counter() - self._started
-        return Status(state, epoch, read, dict(self._out), seconds, self._pages)
+        lost = {} if manifest is None else manifest.stats.lost_since(self._before)
+        return Status(state, epoch, read, dict(self._out), seconds, self._pages, lost)
 
     def stats(self, held: bool = False) -> RunStats:
         """What each box, piece and bucket did, how fast it goes, and how long results take.
@@ -321,7 +324,8 @@ def _open_sources(net: Network, sources: Mapping[str, Any], folder: Path) -> dic
         if name not in sources:
             raise Wrong(f"input '{name}' has no source: give it data.")
         with naming(name):
-            readers[name] = open_source(sources[name], home_of(folder, "inputs", name), entity)
+            home = home_of(folder, "inputs", name)
+            readers[name] = open_source(name, sources[name], home, entity)
     return readers
 
 

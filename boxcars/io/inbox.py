@@ -8,7 +8,6 @@ between, the next one goes on behind the position of the last batch.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from boxcars.io.conform import Conformed, as_frame, conform, dead_letters
 from boxcars.io.files import group_heights, writing
 from boxcars.io.reader import Place, Portion, Reader, take_files
 from boxcars.io.splits import DEAD_SUFFIX
+from boxcars.io.troubles import log_of
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.outside.connector import Connector, Lost, Received
@@ -37,14 +37,12 @@ _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before a connection that was lost is opened again: at first, and in the end."""
 _NOTE = "position.json"
 
-_log = logging.getLogger("boxcars.io")
-
 
 class InboxReader(Reader):
     """An input that comes from a system outside, by way of batches under the checkpoint."""
 
-    def __init__(self, connector: Connector, home: Path, entity: Input) -> None:
-        self._name, self._entity = str(connector.url), entity
+    def __init__(self, name: str, connector: Connector, home: Path, entity: Input) -> None:
+        self._log, self._name, self._entity = log_of(name), str(connector.url), entity
         self._decoder = Decoder(entity, dict(connector.url.options))
         self.intake = connector.intake()
         self._batches = Batches(home)
@@ -103,12 +101,12 @@ class InboxReader(Reader):
                 if not connected:
                     self.intake.open(self._position)
                     connected = True
-                    _log.warning("%s: connected again", self._name)
+                    self._log.warning("%s: connected again", self._name)
                 self._pull()
                 pause = _FIRST
             except Lost as lost:
                 if connected:
-                    _log.warning("%s: %s Trying again.", self._name, lost)
+                    self._log.warning("%s: %s Trying again.", self._name, lost)
                 self.intake.close()
                 connected = False
                 self._batches.closing.wait(pause)

@@ -20,14 +20,14 @@ from boxcars.model.entities import Input
 from boxcars.outside.connector import Connector
 
 
-def open_source(source: Any, home: Path, entity: Input) -> Reader:
+def open_source(name: str, source: Any, home: Path, entity: Input) -> Reader:
     """The reader of a source; ``home`` is its folder in the checkpoint."""
     home.mkdir(parents=True, exist_ok=True)
     if isinstance(source, str | Path):
         source = source_of(str(source))
     match source:
         case Connector():
-            return InboxReader(source, home, entity)
+            return InboxReader(name, source, home, entity)
         case Files():
             return _open_files(source, home, entity)
         case Rate():

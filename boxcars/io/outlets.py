@@ -7,7 +7,6 @@ is all. For other sinks the folder is under the checkpoint, and the driver deliv
 from __future__ import annotations
 
 import io
-import logging
 import sys
 import threading
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from boxcars.io.outlet import Outlet
 from boxcars.io.sinks import Callback, Console
 from boxcars.io.sources import Files
 from boxcars.io.tap import Tap
+from boxcars.io.troubles import log_of
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Lost, connect
@@ -40,9 +40,6 @@ _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before it is tried again: at first, and in the end."""
 _SHOWN = 100
 """How many rows of an epoch a terminal shows."""
-
-
-_log = logging.getLogger("boxcars.io")
 
 
 class OneFile(Outlet):
@@ -106,8 +103,9 @@ class HandedOver(Delivered):
     on from its checkpoint.
     """
 
-    def __init__(self, home: Path, connector: Connector, schema: Schema) -> None:
+    def __init__(self, name: str, home: Path, connector: Connector, schema: Schema) -> None:
         super().__init__(home, self._hand)
+        self._log = log_of(name)
         self._url, self._patience = connector.url, connector.url.number("patience", PATIENCE)
         self._delivery = connector.delivery(schema, home_name(home))
         self._giving_up = threading.Event()
@@ -125,7 +123,7 @@ class HandedOver(Delivered):
                 if not self._connected:
                     self._delivery.open()
                     self._connected = True
-                    _log.warning("%s: connected again", self._url)
+                    self._log.warning("%s: connected again", self._url)
                 return self._delivery.deliver(table, epoch)
             except Lost as lost:
                 self._lose(lost)
@@ -138,7 +136,7 @@ class HandedOver(Delivered):
 
     def _lose(self, lost: Lost) -> None:
         if self._connected:
-            _log.warning("%s: %s Trying again.", self._url, lost)
+            self._log.warning("%s: %s Trying again.", self._url, lost)
         self._connected = False
         self._delivery.close()
 
@@ -169,9 +167,9 @@ def open_sink(
         case "-" | Console():
             return Delivered(home, lambda parts, _: _print(name, _table(parts)))
         case str() if "://" in sink:
-            return _open_outside(connect(sink), home, schema)
+            return _open_outside(name, connect(sink), home, schema)
         case Connector():
-            return _open_outside(sink, home, schema)
+            return _open_outside(name, sink, home, schema)
         case str() | Path():
             return _open_path(str(sink), home, schema)
         case Files():
@@ -188,10 +186,10 @@ def open_sink(
     return Delivered(home, lambda parts, epoch: sink(_spark_frame(session(), parts), epoch))
 
 
-def _open_outside(connector: Connector, home: Path, schema: Schema) -> Outlet:
+def _open_outside(name: str, connector: Connector, home: Path, schema: Schema) -> Outlet:
     if isinstance(connector, Dequeue):
         return Tap(home, connector.keep)
-    return HandedOver(home, connector, schema)
+    return HandedOver(name, home, connector, schema)
 
 
 def _open_path(where: str, home: Path, schema: Schema) -> Outlet:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
@@ -88,7 +88,10 @@ class Connector:
     """A system outside, by its address: what it can be asked for, and what it guarantees.
 
     It is given to a run as a source or a sink: ``bx.run(net, {"calls": Kafka("kafka://...")})``, or
-    just by the address.
+    just by the address. Options stand in the address or behind it, ``from_`` for ``from``.
+
+    >>> Connector("redis://host/calls?db=3", maxlen=1000, from_="new").url.options
+    {'db': '3', 'maxlen': '1000', 'from': 'new'}
     """
 
     scheme: ClassVar[str]
@@ -103,8 +106,11 @@ class Connector:
     tested: ClassVar[str] = ""
     """What its tests run against."""
 
-    def __init__(self, url: Url | str) -> None:
+    def __init__(self, url: Url | str, **options: Any) -> None:
         self.url = Url.parse(url) if isinstance(url, str) else url
+        if options:
+            own = {name.removesuffix("_"): str(value) for name, value in options.items()}
+            self.url = replace(self.url, options={**self.url.options, **own})
 
     def intake(self) -> Intake:
         """A connection for reading, not yet opened. Raises Wrong about its address."""

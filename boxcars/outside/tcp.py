@@ -1,7 +1,7 @@
-"""Lines over TCP: programs connect to a port of the run and write, one record a line.
+"""Lines over TCP, one record a line: into a port of the run, or out to a port of somebody else.
 
-``tcp://127.0.0.1:7001?format=csv``. TCP tells nobody what was kept: what is on its way when the run
-ends is lost. Whoever needs more sends through the service, see :mod:`boxcars.outside.enqueue`.
+``tcp://127.0.0.1:7001?format=csv``. TCP tells nobody what was kept: what is on its way when the
+reader ends is lost. Whoever needs more takes the service, see :mod:`boxcars.outside.enqueue`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import ssl
 import threading
 from typing import Any
 
+import pyarrow as pa
+
 from boxcars.model.problem import Wrong
-from boxcars.outside.connector import Connector, Intake
+from boxcars.model.schema import Schema
+from boxcars.outside.connector import Connector, Delivery, Intake, Lost
 from boxcars.outside.mailbox import ROOM, Closed, Mailbox, Message
-from boxcars.outside.url import is_loopback
+from boxcars.outside.messages import Encoder, check_options, choice, or_closed, words
+from boxcars.outside.url import Url, is_loopback
 
 _HOST = "127.0.0.1"
 _CHUNK = 2**18
@@ -24,31 +28,49 @@ _LONGEST = 2**20
 """Bytes of the longest line; a longer one is cut, and so becomes dead letters."""
 _PATIENCE = 10.0
 """Seconds that somebody has to say the token, and to shake hands."""
+_SECONDS = 30.0
+"""How long a reader may let us wait."""
+_REFUSAL = 0.3
+"""How long we wait for somebody to refuse our token: nobody says that it is right."""
 
 
 class Tcp(Connector):
     """A port that takes lines; with ``format=arrow`` a connection is one Arrow stream.
 
-    Its options: ``token``, the first line that callers must send; ``cert`` and ``key``, files for
-    TLS; ``room``, how many bytes may wait. A port that others can reach needs a token.
+    Options of both: ``token``, the first line that is sent. Of a source, whose port it is:
+    ``cert`` and ``key``, files for TLS; ``room``, how many bytes may wait; a port that others can
+    reach needs a token. Of a sink, which connects to it: ``tls=yes`` and ``ca``, a file of
+    certificates.
     """
 
     scheme, title = "tcp", "a TCP port"
     guarantee_in = "at most once (what is on its way when the run ends is lost)"
-    tested = "a socket of the tests; any bytes"
+    guarantee_out = "at least once (what is on its way when the reader ends is lost)"
+    tested = "sockets of the tests, any bytes; another run of Boxcars"
 
     def intake(self) -> Intake:
         """A port that is opened when the run begins."""
-        known = ("room", "format", "token", "cert", "key", "format.header", "format.delimiter")
-        self.url.check(known)
-        if self.url.port is None:
-            raise Wrong(f"{self.url}: expected a port, as in tcp://127.0.0.1:7001.")
+        check_options(self.url, "room", "token", "cert", "key")
+        self._check_port()
         if not self.url.options.get("token") and not is_loopback(self.url.host or _HOST):
             raise Wrong(
                 f"{self.url}: others could reach this port: add ?token=${{NAME}}, a variable of "
                 f"the environment, or listen at {_HOST}."
             )
         return _Port(self)
+
+    def delivery(self, schema: Schema, home: str) -> Delivery:
+        """A connection that writes lines."""
+        check_options(self.url, "token", "tls", "ca")
+        choice(self.url, "tls", "no", "yes")
+        self._check_port()
+        if self.url.options.get("format") == "arrow":
+            raise Wrong(f"{self.url}: rows are written as lines: 'format' can't be arrow.")
+        return _Sender(self.url, schema)
+
+    def _check_port(self) -> None:
+        if self.url.port is None:
+            raise Wrong(f"{self.url}: expected a port, as in tcp://127.0.0.1:7001.")
 
 
 class _Port(Mailbox):
@@ -156,6 +178,65 @@ class _Port(Mailbox):
                 talk.sendall(b"a stream of more than 64 MB: send it in several connections.\n")
                 return
         self.put(Message(b"".join(parts)))
+
+
+class _Sender(Delivery):
+    """Writes the rows of each epoch; a reader that hangs up is looked for again."""
+
+    def __init__(self, url: Url, schema: Schema) -> None:
+        self._url, self._encoder = url, Encoder(schema, url)
+        self._tls: ssl.SSLContext | None = None
+        if url.options.get("tls") == "yes":
+            try:
+                self._tls = ssl.create_default_context(cafile=url.options.get("ca"))
+            except OSError as error:
+                raise Wrong(f"{url}: 'ca' can't be read: {words(error, url)}") from None
+        self._talk: socket.socket | None = None
+
+    def open(self) -> None:
+        """Connect, and say the token."""
+        host, port = self._url.host or _HOST, self._url.port or 0
+        try:
+            with or_closed(self):
+                self._talk = socket.create_connection((host, port), _SECONDS)
+                if self._tls is not None:
+                    self._talk = self._tls.wrap_socket(self._talk, server_hostname=host)
+                if token := self._url.options.get("token"):
+                    self._talk.sendall(token.encode() + b"\n")
+                    _listen(self._talk, _REFUSAL)
+        except ssl.SSLCertVerificationError as error:
+            raise Wrong(f"{self._url}: nobody vouches for it: {words(error, self._url)}") from None
+        except OSError as error:
+            raise Lost(f"nobody reads: {words(error, self._url)}") from None
+
+    def deliver(self, table: pa.Table, epoch: int) -> None:
+        """Write the rows, one a line."""
+        talk = self._talk
+        assert talk is not None
+        lines = b"".join(message + b"\n" for message in self._encoder.encode(table))
+        try:
+            _listen(talk, 0)
+            talk.sendall(lines)
+        except OSError as error:
+            raise Lost(f"nobody reads: {words(error, self._url)}") from None
+
+    def close(self) -> None:
+        """Disconnect."""
+        if self._talk is not None:
+            self._talk.close()
+            self._talk = None
+
+
+def _listen(talk: socket.socket, seconds: float) -> None:
+    """A reader that refuses us or hangs up is only noticed by who listens."""
+    talk.settimeout(seconds)
+    try:
+        said = talk.recv(1000).decode("utf-8", "replace").strip()
+        raise ConnectionError(said or "the reader has hung up")
+    except (BlockingIOError, TimeoutError, ssl.SSLWantReadError):
+        return
+    finally:
+        talk.settimeout(_SECONDS)
 
 
 def _tls(connector: Tcp) -> ssl.SSLContext | None:

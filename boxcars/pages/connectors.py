@@ -15,8 +15,9 @@ _HEAD = f"""# Connectors
 
 A system outside is a source or a sink by its address: `bx.run(net, {{"calls":
 "redis://host/calls"}}, {{"alarms": "postgresql://host/db?table=alarms"}})`, or `--source
-calls=redis://host/calls` on the command line. `pip install 'boxcars[connectors]'` brings the
-libraries that they need; `boxcars connectors` lists them.
+calls=redis://host/calls` on the command line. In Python each is a class, too, which takes the
+address and options: `Redis("redis://host/calls", from_="new")`. `pip install
+'boxcars[connectors]'` brings the libraries that they need; `boxcars connectors` lists them.
 """
 _TAIL = """
 *Exactly once* is meant for a run that is killed at any time and goes on from its checkpoint, and
@@ -54,17 +55,21 @@ def index() -> str:
     """Our connectors, with what they guarantee and what that was tested against."""
     lines = [
         _HEAD,
-        "| | addresses | source | sink | tested against |",
-        "| --- | --- | --- | --- | --- |",
+        "| | addresses | class in `boxcars.outside` | source | sink | tested against |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for cls, schemes in connectors().items():
         if cls.__module__.startswith("boxcars.outside."):
             addresses = ", ".join(f"`{scheme}://`" for scheme in schemes)
             cells = (cls.guarantee_in, cls.guarantee_out, cls.tested)
             texts = " | ".join(cell.replace("``", "`") for cell in cells)
-            lines.append(f"| {_title(cls)} | {addresses} | {texts} |")
+            lines.append(f"| {_title(cls)} | {addresses} | {_class(cls)} | {texts} |")
     return "\n".join(lines) + "\n" + _TAIL
 
 
 def _title(cls: type[Connector]) -> str:
     return f"[{cls.title}]({cls.__module__.rpartition('.')[2]}.md)"
+
+
+def _class(cls: type[Connector]) -> str:
+    return f"`{cls.__module__.rpartition('.')[2]}.{cls.__name__}`"

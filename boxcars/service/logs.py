@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from boxcars.io.files import writing
+from boxcars.model.problem import BoxcarsError
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status
 
 _EVERY = 1.0
 """Seconds between two lines of statistics."""
+_BOX = re.compile(r"\b(?:box|input|output) '([^']+)'")
+"""Whom an error is about."""
 _log = logging.getLogger("boxcars.run")
 
 
@@ -30,54 +34,85 @@ class LogKind(StrEnum):
     JSON = "json"
 
 
-def start_logs(kind: LogKind | None, run: str) -> None:
-    """Write what Boxcars logs to the error output; warnings only, if no logs are wanted."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json(run) if kind is LogKind.JSON else _Text(run))
-    logger = logging.getLogger("boxcars")
-    logger.handlers[:] = [handler]
-    logger.propagate = False
-    logger.setLevel(logging.WARNING if kind is None else logging.INFO)
+class RunLog:
+    """What a run tells on the error output: its epochs, and each trouble with the box it is about.
 
+    Without a kind only troubles are told, as text.
+    """
 
-def log_epochs() -> Callable[[Status], None]:
-    """What tells the log of each epoch."""
-    before = {"read": 0, "out": 0}
+    def __init__(self, kind: LogKind | None, run: str) -> None:
+        self._about = _About(run)
+        self._read = self._out = 0
+        self._lost: Mapping[str, Mapping[str, int]] = {}
+        self.wanted = kind is not None
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter((_Json if kind is LogKind.JSON else _Text)(self._about))
+        logger = logging.getLogger("boxcars")
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.INFO if self.wanted else logging.WARNING)
 
-    def tell(status: Status) -> None:
+    def say(self, text: str) -> None:
+        """Tell something else: in the log, or else as it is."""
+        if self.wanted:
+            _log.info(text)
+        else:
+            print(text, file=sys.stderr)
+
+    def tell(self, status: Status) -> None:
+        """An epoch is over: what it read and gave, and what boxes lost in it."""
+        self._about.epoch = status.epoch
         read, out = sum(status.read.values()), sum(status.out.values())
-        fields = {"epoch": status.epoch, "read": read - before["read"], "out": out - before["out"]}
-        before.update(read=read, out=out)
-        _log.info("epoch %d", status.epoch, extra={"fields": fields})
+        done = {"read": read - self._read, "out": out - self._out}
+        self._read, self._out = read, out
+        _log.info("epoch %d", status.epoch, extra={"fields": done})
+        for name, counts in status.lost.items():
+            before = self._lost.get(name, {})
+            lost = {kind: number - before.get(kind, 0) for kind, number in counts.items()}
+            if any(lost.values()):
+                _log.warning("tuples were lost", extra={"fields": {"box": name, **lost}})
+        self._lost = status.lost
 
-    return tell
+    def fail(self, error: BoxcarsError) -> None:
+        """The run has failed, in the epoch behind the last one."""
+        named = _BOX.search(str(error))
+        fields = {"epoch": self._about.epoch + 1} | ({"box": named[1]} if named else {})
+        _log.error(str(error), extra={"fields": fields})
+
+
+@dataclass
+class _About:
+    """What every line says: the run, and its last epoch."""
+
+    run: str
+    epoch: int = 0
 
 
 class _Text(logging.Formatter):
     """``2026-11-16T09:00:00Z fraud: epoch 7 (read 100, out 3)``."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, about: _About) -> None:
         super().__init__()
-        self._run = run
+        self._about = about
 
     def format(self, record: logging.LogRecord) -> str:
         """A line for people."""
         fields = {n: v for n, v in getattr(record, "fields", {}).items() if n != "epoch"}
-        behind = ", ".join(f"{name} {value:,}" for name, value in fields.items())
-        text = f"{_time(record)} {self._run}: {record.getMessage()}"
+        behind = ", ".join(f"{name} {value}" for name, value in fields.items())
+        text = f"{_time(record)} {self._about.run}: {record.getMessage()}"
         return f"{text} ({behind})" if behind else text
 
 
 class _Json(logging.Formatter):
-    """A JSON object with the time, the level, the run and, if there is one, the epoch or box."""
+    """A JSON object: the time, the level, the run, its last epoch and the box, if it has one."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, about: _About) -> None:
         super().__init__()
-        self._run = run
+        self._about = about
 
     def format(self, record: logging.LogRecord) -> str:
         """A line for machines."""
-        head = {"time": _time(record), "level": record.levelname.lower(), "run": self._run}
+        head = {"time": _time(record), "level": record.levelname.lower(), **asdict(self._about)}
         return json.dumps(head | {"text": record.getMessage()} | getattr(record, "fields", {}))
 
 

@@ -47,7 +47,7 @@ def started(
         try:
             for line in process.stderr:
                 lines.append(line)
-                if found := re.search(r"the run is at (\S+)", line):
+                if found := re.search(r"the run is at (http[\w:/.]+)", line):
                     yield process, found[1]
                     break
             else:

@@ -75,7 +75,7 @@ class Reading:
     def open(self) -> None:
         self.close()
         entity = network().inputs["rows"]
-        self.reader = InboxReader(connect(self.address), self.home, entity)
+        self.reader = InboxReader("rows", connect(self.address), self.home, entity)
 
     def close(self) -> None:
         if self.reader is not None:

@@ -118,7 +118,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[[str], InboxReader]]:
     def opener(address: str) -> InboxReader:
         for reader in found:
             reader.close()
-        found.append(InboxReader(connect(address), tmp_path / "home", entity))
+        found.append(InboxReader("rows", connect(address), tmp_path / "home", entity))
         return found[-1]
 
     (tmp_path / "home").mkdir()

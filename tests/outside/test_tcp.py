@@ -5,6 +5,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pytest
@@ -13,9 +14,11 @@ from pyspark.sql import SparkSession
 import boxcars as bx
 from boxcars.model.problem import Wrong
 from boxcars.outside import tcp
+from boxcars.outside.connector import Delivery, Lost
 from boxcars.outside.tcp import Tcp, _Port
 from boxcars.outside.url import Url
 from tests.outside import servers
+from tests.outside.contract import delivery, eventually
 from tests.outside.test_connector import network
 from tests.outside.test_enqueue import rows
 
@@ -163,3 +166,118 @@ def test_arrow_through_a_run(spark: SparkSession, tmp_path: Path) -> None:
     assert found == list(range(12))
     running.stop()
     assert running.stats().boxes["rows"].dead == 1
+
+
+class Reader:
+    """Somebody who listens, and keeps what comes."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.server = socket.create_server(("127.0.0.1", port))
+        self.port = self.server.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+
+    def accept(self) -> BinaryIO:
+        self.server.settimeout(10)
+        talk, _ = self.server.accept()
+        with talk:
+            talk.settimeout(10)
+            return talk.makefile("rb")
+
+    def close(self) -> None:
+        self.server.close()
+
+
+@pytest.fixture
+def reader() -> Iterator[Reader]:
+    found = Reader()
+    yield found
+    found.close()
+
+
+def test_rows_become_lines(reader: Reader) -> None:
+    sender = delivery(f"{reader.address}?format=csv&format.delimiter=;&token=sesame")
+    with reader.accept() as file:
+        sender.deliver(rows(1, 3), 1)
+        sender.deliver(rows(3, 4), 2)
+        sender.close()
+        assert file.read() == b"sesame\n1;ann\n2;ann\n3;ann\n"
+
+
+def test_a_reader_who_hangs_up_is_looked_for_again(reader: Reader) -> None:
+    sender = delivery(reader.address)
+    reader.accept().close()
+    eventually(lambda: _is_lost(sender))
+    sender.close()
+    sender.open()
+    with reader.accept() as file:
+        sender.deliver(rows(1, 2), 1)
+        assert file.readline() == b'{"t":1,"who":"ann"}\n'
+    sender.close()
+    reader.close()
+    with pytest.raises(Lost, match="nobody reads: .*refused"):
+        sender.open()
+
+
+def _is_lost(sender: Delivery) -> bool:
+    try:
+        sender.deliver(rows(0, 0), 1)
+    except Lost as lost:
+        return "the reader has hung up" in str(lost)
+    return False
+
+
+def test_a_wrong_token_is_refused_before_rows_are_sent(opened: Open) -> None:
+    port = opened("token=sesame")
+    with pytest.raises(Lost, match="nobody reads: the first line must be the token"):
+        delivery(f"tcp://127.0.0.1:{port.port}?token=shut")
+    sender = delivery(f"tcp://127.0.0.1:{port.port}?token=sesame")
+    sender.deliver(rows(1, 2), 1)
+    assert pulled(port) == [b'{"t":1,"who":"ann"}']
+    sender.close()
+
+
+def test_a_sink_speaks_tls(opened: Open, tmp_path: Path) -> None:
+    cert, key = servers.certificate(tmp_path)
+    port = opened(f"cert={cert}&key={key}&token=sesame")
+    where = f"tcp://localhost:{port.port}?token=sesame&tls=yes"
+    with pytest.raises(Wrong, match="nobody vouches for it"):
+        delivery(where)
+    sender = delivery(f"{where}&ca={cert}")
+    for t in (1, 2):
+        sender.deliver(rows(t, t + 1), t)
+        assert pulled(port) == [b'{"t":%d,"who":"ann"}' % t]
+    sender.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("?format=arrow", "rows are written as lines"),
+        ("?tls=maybe", "expected no or yes for 'tls'"),
+        ("?tls=yes&ca=nowhere.pem", "'ca' can't be read"),
+        ("?cert=c.pem", "there is no option 'cert'"),
+    ],
+)
+def test_mistakes_of_a_sink(options: str, words: str) -> None:
+    with pytest.raises(Wrong, match=words):
+        delivery(f"tcp://127.0.0.1:1{options}")
+
+
+def test_from_run_to_run(spark: SparkSession, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        where = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+
+    def run(name: str, source: Any, sink: Any) -> bx.Run:
+        home = tmp_path / name
+        return bx.run(network(), {"rows": source}, {"out": sink}, checkpoint=home, spark=spark)
+
+    second = run("second", where, "dequeue://")
+    first = run("first", rows(0, 100), where)
+    first.wait(60)
+    found: list[int] = []
+    for _, table in second.dequeue("out", seconds=30):
+        found += table["t"].to_pylist()
+        if 98 in found:
+            break
+    second.stop()
+    assert found == [t for t in range(99) if t != 13]
