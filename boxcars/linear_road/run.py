@@ -122,15 +122,19 @@ def answers(folder: Path, progress: Progress) -> dict[str, pl.LazyFrame]:
 
     Nobody waited for those of the fast-forward: they count as emitted at once.
     """
-    start, found = progress.clock.start, {}
+    found = {}
+    before = pl.col("time") < progress.clock.start
+    emit = pl.when(before).then("time").otherwise("emitted").cast(pl.Float64)
     for kind, schema in ANSWERS.items():
-        frames = [pl.LazyFrame(schema=schema)]
-        for path in sorted((folder / "answers" / kind).glob("part-*.parquet")):
-            emitted = progress.emitted[int(path.stem.removeprefix("part-"))]
-            emit = pl.when(pl.col("time") < start).then("time").otherwise(pl.lit(emitted))
-            rows = pl.scan_parquet(path).with_columns(emit=emit.cast(pl.Float64))
-            frames.append(rows.select(list(schema)))
-        found[kind] = pl.concat(frames)
+        parts = sorted((folder / "answers" / kind).glob("part-*.parquet"))
+        if not parts:
+            found[kind] = pl.LazyFrame(schema=schema)
+            continue
+        emitted = [progress.emitted[int(path.stem.removeprefix("part-"))] for path in parts]
+        known = pl.LazyFrame({"part": list(map(str, parts)), "emitted": emitted})
+        rows = pl.scan_parquet(parts, include_file_paths="part")
+        rows = rows.join(known, on="part", how="left", maintain_order="left")
+        found[kind] = rows.with_columns(emit=emit).select(list(schema))
     return found
 
 
