@@ -53,7 +53,7 @@ def crowd(net: Network, number: int = 150, at_once: int = 6) -> dict[str, pl.Dat
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
 def test_beside_the_oracle(path: Path, at_once: int) -> None:
     """Where few come at once, windows are small: a NaN in each would hide what else is in them."""
-    net = bx.load(path)
+    net = bx.load(path, code=True)
     data = crowd(net, at_once=at_once)
     rows = {name: frame.to_dicts() for name, frame in data.items()}
     expected = NetworkOracle(network_to_plain(net), rows).run()
@@ -70,7 +70,7 @@ def agrees(got: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
 
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
 def test_in_pieces(path: Path, tmp_path: Path) -> None:
-    net = bx.load(path)
+    net = bx.load(path, code=True)
     data = crowd(net)
     expected = {name: table.to_pylist() for name, table in bx.preview(net, data).items()}
     assert all(expected.values()), "every output has something to compare"
@@ -85,7 +85,7 @@ def test_in_pieces(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
 def test_regrouped(path: Path, tmp_path: Path) -> None:
     """Whichever boxes are to run together, also other ones from one epoch to the next."""
-    net = flatten(bx.load(path)).network
+    net = flatten(bx.load(path, code=True)).network
     data, chance = crowd(net), random.Random(path.stem)
     expected = {name: table.to_pylist() for name, table in bx.preview(net, data).items()}
     groups = {name: chance.choice(["", "one", "two"]) for name in net.boxes}
@@ -105,7 +105,7 @@ def test_on_spark_killed_half_way_and_finished_with_more_instances(
 ) -> None:
     """Every level is a shuffle here, however few the rows."""
     monkeypatch.setattr(job, "worth_a_shuffle", lambda *_: True)
-    net = bx.load(path)
+    net = bx.load(path, code=True)
     data = crowd(net)
     sinks: dict[str, Any] = {name: tmp_path / f"out{n}" for n, name in enumerate(net.outputs)}
     sources = {

@@ -72,6 +72,8 @@ def test_errors_are_announced(person: Person) -> None:
     assert "all right" in spoken(before, "polite")
     person.write_code("expr-fields-2", "sqrt(phone)")
     expect(see("alarm-speed")).to_be_visible()
+    said = person.page.get_by_text(f"1 problem: box speed: {WRONG}")
+    expect(said.first).to_be_attached()  # not only what was wrong half-way
     heard = listen(person.page)
     assert [(h.role, h.words) for h in heard if h.live == "assertive"] == [("alert", WRONG)]
     assert WRONG in next(h for h in heard if h.role == "alert" and "Properties" in h.within).words
