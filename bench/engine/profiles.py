@@ -1,8 +1,8 @@
 """Where the time of an epoch goes, beside the same query as a batch by hand in Polars.
 
 A batch reads all files, computes, and writes one: no epochs, no checkpoint, no Spark. A run is then
-looked at by py-spy, about 200 times a second, in the driver and in the Python workers of Spark: it
-must be allowed to (by root, or where kernel.yama.ptrace_scope is 0). What Java does has no line of
+looked at by py-spy, about 200 times a second, in the driver and in the Python workers of Spark,
+which it does not stop for that; it must be allowed to (by root, or where kernel.yama.ptrace_scope is 0). What Java does has no line of
 its own; it is the time of the job that is not that of the worker.
 """
 
@@ -100,7 +100,7 @@ def batch(work: Work, files: Path, out: Path) -> float:
 def looked_at(found: Path) -> Iterator[None]:
     """Look at this process and those below it."""
     spy = Path(sysconfig.get_path("scripts")) / "py-spy"
-    options = ["--subprocesses", "--idle", "--rate", str(RATE), "--format", "raw"]
+    options = ["--subprocesses", "--idle", "--nonblocking", "--rate", str(RATE), "--format", "raw"]
     command = [str(spy), "record", "--pid", str(os.getpid()), *options, "--output", str(found)]
     looking = subprocess.Popen(
         [*command, "--duration", "unlimited"],
