@@ -2,8 +2,9 @@
 
 A batch reads all files, computes, and writes one: no epochs, no checkpoint, no Spark. A run is then
 looked at by py-spy, about 200 times a second, in the driver and in the Python workers of Spark,
-which it does not stop for that; it must be allowed to (by root, or where kernel.yama.ptrace_scope is 0). What Java does has no line of
-its own; it is the time of the job that is not that of the worker.
+which it does not stop for that; it must be allowed to (by root, or where kernel.yama.ptrace_scope
+is 0). What Java does has no line of its own; it is the time of the job that is not that of the
+worker.
 """
 
 import os
