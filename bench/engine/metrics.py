@@ -1,6 +1,8 @@
 """What it costs to be watched: the StreamCloud aggregate with and without its metrics.
 
-Watched means: a service whose /metrics is scraped every second, and a file of statistics.
+Watched means: a service whose /metrics is scraped every second, and a file of statistics. A run is
+watched for some epochs, then not, and so on: the machine is noisy, but two such turns in a row are
+alike. Also says how long a look takes by itself.
 """
 
 import statistics
@@ -10,9 +12,9 @@ import urllib.request
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
-from _beside import WARM, Bench, bench, frames
+from _beside import Bench, bench, frames
 from _calls import calls, input_of
 
 import boxcars as bx
@@ -20,7 +22,9 @@ from boxcars.service.logs import Metrics
 from boxcars.service.security import Access
 from boxcars.service.server import Server
 
-ROWS, FILES, KEYS, ROUNDS = 200_000, 30, 100_000, 3
+ROWS, FILES, KEYS = 200_000, 60, 100_000
+TURN, ROUNDS, LOOKS = 10, 12, 50
+"""Epochs in a turn, runs, and looks that are measured by themselves."""
 
 
 def network() -> bx.Network:
@@ -30,49 +34,81 @@ def network() -> bx.Network:
     return net
 
 
-def run(b: Bench, files: Path, watched: bool) -> float:
-    """The median seconds of an epoch."""
-    times, last = [], [perf_counter()]
+class Turns:
+    """Watches a run in every second turn, and takes the time of each."""
 
-    def tell(_: bx.Status) -> None:
-        times.append(perf_counter() - last[0])
-        last[0] = perf_counter()
+    def __init__(self, metrics: Path) -> None:
+        self.seconds: list[float] = []
+        self.address = ""
+        self.run: bx.Run | None = None
+        self._metrics, self._watching = metrics, ExitStack()
+        self._epochs, self._since = 0, perf_counter()
 
+    def tell(self, _: bx.Status) -> None:
+        """An epoch is over."""
+        self._epochs += 1
+        if self._epochs % TURN == 0 and self.run is not None:
+            self.seconds.append(perf_counter() - self._since)
+            self._watching.close()
+            if len(self.seconds) % 2:
+                self._watch(self.run)
+            self._since = perf_counter()
+
+    def _watch(self, run: bx.Run) -> None:
+        over = threading.Event()
+        self._watching.enter_context(Metrics(run, self._metrics))
+        self._watching.callback(over.set)
+        threading.Thread(target=self._scrape, args=(over,), daemon=True).start()
+
+    def _scrape(self, over: threading.Event) -> None:
+        while not over.wait(1.0):
+            look(self.address)
+
+    def ratios(self) -> list[float]:
+        """Watched against not watched, of turns in a row, without the first two."""
+        kept = self.seconds[2:]
+        return [watched / plain for plain, watched in zip(kept[::2], kept[1::2], strict=False)]
+
+
+def look(address: str) -> None:
+    with urllib.request.urlopen(f"{address}/metrics") as answer:
+        answer.read()
+
+
+def measure(b: Bench, files: Path) -> tuple[list[float], float]:
+    """The ratios of turns, and the seconds of the processor that a look takes."""
     with tempfile.TemporaryDirectory(prefix="boxcars-bench-") as folder, ExitStack() as closing:
-        running = bx.run(
+        turns = Turns(Path(folder) / "metrics.jsonl")
+        turns.run = bx.run(
             network(),
             {"calls": files},
             {"out": Path(folder) / "out"},
             checkpoint=Path(folder) / "check",
             epoch_rows=ROWS,
             spark=b.spark,
-            tell=tell,
+            tell=turns.tell,
         )
-        if watched:
-            server = closing.enter_context(Server(running, Access(port=0)))
-            closing.enter_context(Metrics(running, Path(folder) / "metrics.jsonl"))
-            over = threading.Event()
-            closing.callback(over.set)
-            threading.Thread(target=_scrape, args=(server.access.url, over), daemon=True).start()
-        running.wait()
-    return statistics.median(times[WARM:])
-
-
-def _scrape(address: str, over: threading.Event) -> None:
-    while not over.wait(1.0):
-        with urllib.request.urlopen(f"{address}/metrics") as answer:
-            answer.read()
+        server = closing.enter_context(Server(turns.run, Access(port=0)))
+        turns.address = server.access.url
+        turns.run.wait()
+        start = process_time()
+        for _ in range(LOOKS):
+            look(turns.address)
+            with Metrics(turns.run, Path(folder) / "looks.jsonl"):
+                pass
+        return turns.ratios(), (process_time() - start) / LOOKS
 
 
 def main() -> None:
     with bench() as b:
         files = b.write("calls", frames(FILES, partial(calls, ROWS, KEYS)))
-        run(b, files, watched=False)
-        found = [(run(b, files, False), run(b, files, True)) for _ in range(ROUNDS)]
-        plain, watched = (statistics.median(column) for column in zip(*found, strict=True))
-        print(f"  not watched {ROWS / plain:12,.0f} tuples/s")
-        more = 100 * (watched / plain - 1)
-        print(f"  watched     {ROWS / watched:12,.0f} tuples/s, {more:+.1f} % of the time")
+        found = [measure(b, files) for _ in range(ROUNDS)]
+    ratios = sorted(ratio for turns, _ in found for ratio in turns)
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    seconds = statistics.median(seconds for _, seconds in found)
+    print(f"  watched, {len(ratios)} turns beside the one before: {100 * (middle - 1):+.1f} % time")
+    print(f"  half of the turns are between {100 * (low - 1):+.1f} % and {100 * (high - 1):+.1f} %")
+    print(f"  a look by itself takes {1000 * seconds:.1f} ms of one core, every second")
 
 
 if __name__ == "__main__":
