@@ -111,6 +111,7 @@ def run_command(
             master=master,
             tell=logs.tell if log else None,
         )
+        logs.begin(running.status())
         if access is not None:
             server = closing.enter_context(bx.Server(running, access))
             logs.say(f"the run is at {server.access.url}")

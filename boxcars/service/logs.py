@@ -42,6 +42,7 @@ class RunLog:
 
     def __init__(self, kind: LogKind | None, run: str) -> None:
         self._about = _About(run)
+        self._begun = False
         self._read = self._out = 0
         self._lost: Mapping[str, Mapping[str, int]] = {}
         self.wanted = kind is not None
@@ -59,6 +60,11 @@ class RunLog:
         else:
             print(text, file=sys.stderr)
 
+    def begin(self, status: Status) -> None:
+        """The run goes on behind this epoch, or another that was told of since."""
+        self._begun = True
+        self._about.epoch = max(self._about.epoch, status.epoch)
+
     def tell(self, status: Status) -> None:
         """An epoch is over: what it read and gave, and what boxes lost in it."""
         self._about.epoch = status.epoch
@@ -74,10 +80,10 @@ class RunLog:
         self._lost = status.lost
 
     def fail(self, error: BoxcarsError) -> None:
-        """The run has failed, in the epoch behind the last one."""
+        """The run has failed: before it began, or in the epoch behind the last one."""
         named = _BOX.search(str(error))
-        fields = {"epoch": self._about.epoch + 1} | ({"box": named[1]} if named else {})
-        _log.error(str(error), extra={"fields": fields})
+        self._about.epoch += self._begun
+        _log.error(str(error), extra={"fields": {"box": named[1]} if named else {}})
 
 
 @dataclass

@@ -1,6 +1,8 @@
 """The log of a run: every line says which run, epoch and box it is about."""
 
 import json
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,15 @@ def odd(train: Any) -> Any:
     if (train["price"] > 1000).any():
         raise ValueError("a price like that")
     return train
+
+
+@pytest.fixture(autouse=True)
+def _log_as_before() -> Iterator[None]:
+    log = logging.getLogger("boxcars")
+    before = log.handlers[:], log.propagate, log.level
+    yield
+    log.handlers[:], log.propagate = before[:2]
+    log.setLevel(before[2])
 
 
 @pytest.fixture
@@ -135,3 +146,15 @@ def test_a_run_that_goes_on_tells_of_its_own(call: Any) -> None:
     again = call("json", "4,9.5")
     assert again.exit_code == 0, (again.output, again.exception)
     assert not any("dead" in line for line in lines(again))
+
+
+def test_the_epoch_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    log = RunLog(LogKind.JSON, "fraud")
+    log.fail(BoxcarsError("Spark does not start."))
+    log.begin(bx.Status("running", 7, {}, {}, 0.0))
+    log.tell(bx.Status("running", 8, {}, {}, 1.0))
+    log.begin(bx.Status("running", 7, {}, {}, 0.0))
+    log.fail(BoxcarsError("box 'dear' failed: no."))
+    first, *_, last = map(json.loads, capsys.readouterr().err.splitlines())
+    assert (first["epoch"], "box" in first) == (0, False)
+    assert (last["epoch"], last["box"]) == (9, "dear")
