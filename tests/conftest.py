@@ -1,5 +1,6 @@
-"""Fixtures of all tests: the stores that tables can be in."""
+"""Fixtures of all tests: Spark, the stores that tables can be in, and a log as it was before."""
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -32,3 +33,13 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         return Store(request.getfixturevalue("postgres"))
     file = tmp_path_factory.mktemp("store") / "test.db"
     return Store("" if request.param == "memory" else f"sqlite:///{file}")
+
+
+@pytest.fixture(autouse=True)
+def _log_as_before() -> Iterator[None]:
+    """Commands send the log elsewhere."""
+    log = logging.getLogger("boxcars")
+    before = log.handlers[:], log.propagate, log.level
+    yield
+    log.handlers[:], log.propagate = before[:2]
+    log.setLevel(before[2])

@@ -1,8 +1,6 @@
 """The log of a run: every line says which run, epoch and box it is about."""
 
 import json
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +30,6 @@ def odd(train: Any) -> Any:
     if (train["price"] > 1000).any():
         raise ValueError("a price like that")
     return train
-
-
-@pytest.fixture(autouse=True)
-def _log_as_before() -> Iterator[None]:
-    log = logging.getLogger("boxcars")
-    before = log.handlers[:], log.propagate, log.level
-    yield
-    log.handlers[:], log.propagate = before[:2]
-    log.setLevel(before[2])
 
 
 @pytest.fixture
