@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -51,6 +52,14 @@ def words(error: BaseException, url: Url) -> str:
     for secret in {url.password, *url.secrets()} - {""}:
         first = first.replace(secret, "***")
     return f"{first.rstrip('. ')}."
+
+
+def client_tls(url: Url) -> ssl.SSLContext:
+    """Who is trusted to be the other side: those of the file ``ca``, or whom the system trusts."""
+    try:
+        return ssl.create_default_context(cafile=url.options.get("ca"))
+    except OSError as error:
+        raise Wrong(f"{url}: 'ca' can't be read: {words(error, url)}") from None
 
 
 def silence(who: str, error: BaseException, url: Url) -> BoxcarsError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import ssl
 from collections import deque
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -20,6 +19,7 @@ from boxcars.outside.messages import (
     Encoder,
     check_options,
     choice,
+    client_tls,
     library,
     or_closed,
     silence,
@@ -97,7 +97,7 @@ class _Link:
         if self.url.user or self.url.password:
             self.client.username_pw_set(self.url.user, self.url.password)
         if self.url.scheme == "mqtts":
-            self.client.tls_set_context(_tls(self.url))
+            self.client.tls_set_context(client_tls(self.url))
         return self.client
 
     def open(self) -> None:
@@ -143,13 +143,6 @@ class _Link:
             with suppress(OSError, ValueError):
                 client.disconnect()
             client.loop_stop()
-
-
-def _tls(url: Url) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=url.options.get("ca"))
-    except OSError as error:
-        raise Wrong(f"{url}: 'ca' can't be read: {words(error, url)}") from None
 
 
 class MqttIntake(Intake):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import ssl
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from boxcars.outside.messages import (
     Encoder,
     check_options,
     choice,
+    client_tls,
     library,
     or_closed,
     silence,
@@ -90,7 +90,8 @@ class _Link:
 
     def open(self) -> Any:
         """Connect; what the server says of the stream."""
-        url, tls = self.url, _tls(self.url)
+        url = self.url
+        tls = client_tls(url) if url.options.get("tls") == "yes" else None
         loop = self.loop = asyncio.new_event_loop()
         threading.Thread(target=_serve, args=(loop,), name="boxcars-nats", daemon=True).start()
         with self.explained():
@@ -161,15 +162,6 @@ async def _end_all() -> None:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     await asyncio.sleep(0.01)  # sockets are closed a moment later
-
-
-def _tls(url: Url) -> ssl.SSLContext | None:
-    if url.options.get("tls") != "yes":
-        return None
-    try:
-        return ssl.create_default_context(cafile=url.options.get("ca"))
-    except OSError as error:
-        raise Wrong(f"{url}: 'ca' can't be read: {words(error, url)}") from None
 
 
 class NatsIntake(Intake):

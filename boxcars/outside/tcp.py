@@ -18,7 +18,7 @@ from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Delivery, Intake, Lost
 from boxcars.outside.mailbox import ROOM, Closed, Mailbox, Message
-from boxcars.outside.messages import Encoder, check_options, choice, or_closed, words
+from boxcars.outside.messages import Encoder, check_options, choice, client_tls, or_closed, words
 from boxcars.outside.url import Url, is_loopback
 
 _HOST = "127.0.0.1"
@@ -185,12 +185,7 @@ class _Sender(Delivery):
 
     def __init__(self, url: Url, schema: Schema) -> None:
         self._url, self._encoder = url, Encoder(schema, url)
-        self._tls: ssl.SSLContext | None = None
-        if url.options.get("tls") == "yes":
-            try:
-                self._tls = ssl.create_default_context(cafile=url.options.get("ca"))
-            except OSError as error:
-                raise Wrong(f"{url}: 'ca' can't be read: {words(error, url)}") from None
+        self._tls = client_tls(url) if url.options.get("tls") == "yes" else None
         self._talk: socket.socket | None = None
 
     def open(self) -> None:

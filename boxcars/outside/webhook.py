@@ -12,7 +12,7 @@ import pyarrow as pa
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Delivery, Lost
-from boxcars.outside.messages import Encoder, check_options, words
+from boxcars.outside.messages import Encoder, check_options, client_tls, words
 from boxcars.outside.url import Url
 
 _SECONDS = 30.0
@@ -68,11 +68,7 @@ class WebhookDelivery(Delivery):
         url, seconds = self._url, self._url.number("timeout", _SECONDS)
         if url.scheme == "http":
             return HTTPConnection(url.host, url.port, timeout=seconds)
-        try:
-            context = ssl.create_default_context(cafile=url.options.get("ca"))
-        except OSError as error:
-            raise Wrong(f"{url}: 'ca' can't be read: {words(error, url)}") from None
-        return HTTPSConnection(url.host, url.port, timeout=seconds, context=context)
+        return HTTPSConnection(url.host, url.port, timeout=seconds, context=client_tls(url))
 
     def open(self) -> None:
         """Connect."""

@@ -94,12 +94,16 @@ class _About:
     epoch: int = 0
 
 
-class _Text(logging.Formatter):
-    """``2026-11-16T09:00:00Z fraud: epoch 7 (read 100, out 3)``."""
+class _Lines(logging.Formatter):
+    """Lines that say what they are about."""
 
     def __init__(self, about: _About) -> None:
         super().__init__()
         self._about = about
+
+
+class _Text(_Lines):
+    """``2026-11-16T09:00:00Z fraud: epoch 7 (read 100, out 3)``."""
 
     def format(self, record: logging.LogRecord) -> str:
         """A line for people."""
@@ -109,12 +113,8 @@ class _Text(logging.Formatter):
         return f"{text} ({behind})" if behind else text
 
 
-class _Json(logging.Formatter):
+class _Json(_Lines):
     """A JSON object: the time, the level, the run, its last epoch and the box, if it has one."""
-
-    def __init__(self, about: _About) -> None:
-        super().__init__()
-        self._about = about
 
     def format(self, record: logging.LogRecord) -> str:
         """A line for machines."""

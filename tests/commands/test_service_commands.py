@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ import pytest
 
 import boxcars as bx
 from boxcars.service.client import Client
+from tests.postgres import free_port
 
 NETWORK = """
 name: fed
@@ -99,8 +99,7 @@ def test_fed_by_files_watched_and_stopped(tmp_path: Path) -> None:
 
 def test_lines_over_tcp(tmp_path: Path) -> None:
     pl.DataFrame({"time": range(400), "caller": "ann"}).write_parquet(tmp_path / "calls.parquet")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     target = f"tcp://127.0.0.1:{port}?format=csv"
     options = ("--source", f"calls={target}&token=${{SESAME}}", "--sink", "counts=dequeue://")
     with started(tmp_path, *options, SESAME="open") as (process, address):

@@ -24,6 +24,7 @@ from boxcars.service.client import Client
 from boxcars.service.security import Access
 from boxcars.service.server import Server
 from boxcars.service.wire import ARROW, Schemed, read_numbered, table_from_bytes, table_to_bytes
+from tests.postgres import free_port
 from tests.service.test_service import network, rows
 
 WELL = table_to_bytes(rows(1, 4))
@@ -129,8 +130,7 @@ def test_the_port_itself(address: str, data: bytes) -> None:
 
 def test_lines_over_tcp(spark: SparkSession, tmp_path: Path) -> None:
     """Garbage between lines becomes dead letters, whoever sends it and however it is cut."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     running = bx.run(
         network(),
         {"rows": f"tcp://127.0.0.1:{port}"},
