@@ -8,6 +8,7 @@ between, the next one goes on behind the position of the last batch.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from boxcars.io.conform import Conformed, as_frame, conform, dead_letters
 from boxcars.io.files import group_heights, writing
 from boxcars.io.reader import Place, Portion, Reader, take_files
 from boxcars.io.splits import DEAD_SUFFIX
-from boxcars.io.troubles import log_of
+from boxcars.io.troubles import about
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.outside.connector import Connector, Lost, Received
@@ -37,12 +38,14 @@ _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before a connection that was lost is opened again: at first, and in the end."""
 _NOTE = "position.json"
 
+_log = logging.getLogger("boxcars.io")
+
 
 class InboxReader(Reader):
     """An input that comes from a system outside, by way of batches under the checkpoint."""
 
     def __init__(self, name: str, connector: Connector, home: Path, entity: Input) -> None:
-        self._log, self._name, self._entity = log_of(name), str(connector.url), entity
+        self._box, self._name, self._entity = name, str(connector.url), entity
         self._decoder = Decoder(entity, dict(connector.url.options))
         self.intake = connector.intake()
         self._batches = Batches(home)
@@ -64,11 +67,12 @@ class InboxReader(Reader):
     def _connect(self) -> None:
         """Open the connection for the first time: if that fails, the run does not begin."""
         try:
-            self.intake.open(self._position)
+            with about(self._box):
+                self.intake.open(self._position)
         except Lost as lost:
             self.intake.close()
             raise Wrong(f"{self._name}: {lost} Is it running?") from None
-        self._thread = threading.Thread(target=self._run, name="boxcars-inbox", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="boxcars-inbox", daemon=True)
         self._thread.start()
 
     def take(self, place: Place, rows: int) -> Portion:
@@ -93,6 +97,10 @@ class InboxReader(Reader):
             self._thread.join(10)
         self.intake.close()
 
+    def _work(self) -> None:
+        with about(self._box):
+            self._run()
+
     def _run(self) -> None:
         """Pull until the end; a connection that is lost is opened again, however long it takes."""
         pause, connected = _FIRST, True
@@ -101,12 +109,12 @@ class InboxReader(Reader):
                 if not connected:
                     self.intake.open(self._position)
                     connected = True
-                    self._log.warning("%s: connected again", self._name)
+                    _log.warning("%s: connected again", self._name)
                 self._pull()
                 pause = _FIRST
             except Lost as lost:
                 if connected:
-                    self._log.warning("%s: %s Trying again.", self._name, lost)
+                    _log.warning("%s: %s Trying again.", self._name, lost)
                 self.intake.close()
                 connected = False
                 self._batches.closing.wait(pause)

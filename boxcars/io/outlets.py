@@ -7,6 +7,7 @@ is all. For other sinks the folder is under the checkpoint, and the driver deliv
 from __future__ import annotations
 
 import io
+import logging
 import sys
 import threading
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from boxcars.io.outlet import Outlet
 from boxcars.io.sinks import Callback, Console
 from boxcars.io.sources import Files
 from boxcars.io.tap import Tap
-from boxcars.io.troubles import log_of
+from boxcars.io.troubles import about
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Lost, connect
@@ -40,6 +41,8 @@ _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before it is tried again: at first, and in the end."""
 _SHOWN = 100
 """How many rows of an epoch a terminal shows."""
+
+_log = logging.getLogger("boxcars.io")
 
 
 class OneFile(Outlet):
@@ -104,17 +107,22 @@ class HandedOver(Delivered):
     """
 
     def __init__(self, name: str, home: Path, connector: Connector, schema: Schema) -> None:
-        super().__init__(home, self._hand)
-        self._log = log_of(name)
+        super().__init__(home, self._hand_about)
+        self._box = name
         self._url, self._patience = connector.url, connector.url.number("patience", PATIENCE)
         self._delivery = connector.delivery(schema, home_name(home))
         self._giving_up = threading.Event()
         try:
-            self._delivery.open()
+            with about(name):
+                self._delivery.open()
         except Lost as lost:
             self._delivery.close()
             raise Wrong(f"{self._url}: {lost} Is it running?") from None
         self._connected = True
+
+    def _hand_about(self, parts: list[Path], epoch: int) -> None:
+        with about(self._box):
+            self._hand(parts, epoch)
 
     def _hand(self, parts: list[Path], epoch: int) -> None:
         table, pause, until = _table(parts), _FIRST, monotonic() + self._patience
@@ -123,7 +131,7 @@ class HandedOver(Delivered):
                 if not self._connected:
                     self._delivery.open()
                     self._connected = True
-                    self._log.warning("%s: connected again", self._url)
+                    _log.warning("%s: connected again", self._url)
                 return self._delivery.deliver(table, epoch)
             except Lost as lost:
                 self._lose(lost)
@@ -136,7 +144,7 @@ class HandedOver(Delivered):
 
     def _lose(self, lost: Lost) -> None:
         if self._connected:
-            self._log.warning("%s: %s Trying again.", self._url, lost)
+            _log.warning("%s: %s Trying again.", self._url, lost)
         self._connected = False
         self._delivery.close()
 

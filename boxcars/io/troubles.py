@@ -1,12 +1,29 @@
-"""The log of an input or output: its lines name it, for whoever looks through logs by box."""
+"""Whom a line of the log is about: the input or output that a thread works for."""
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-_log = logging.getLogger("boxcars.io")
+_BOX: ContextVar[str | None] = ContextVar("box", default=None)
 
 
-def log_of(name: str) -> logging.LoggerAdapter[logging.Logger]:
-    """Where an input or output tells of its troubles."""
-    return logging.LoggerAdapter(_log, {"fields": {"box": name}})
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """What is logged in here, by a connector too, is about an input or output.
+
+    >>> with about("calls"):
+    ...     about_whom()
+    'calls'
+    """
+    before = _BOX.set(name)
+    try:
+        yield
+    finally:
+        _BOX.reset(before)
+
+
+def about_whom() -> str | None:
+    """The input or output that this thread works for."""
+    return _BOX.get()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from boxcars.io.files import writing
+from boxcars.io.troubles import about_whom
 from boxcars.model.problem import BoxcarsError
 
 if TYPE_CHECKING:
@@ -101,14 +102,19 @@ class _Lines(logging.Formatter):
         super().__init__()
         self._about = about
 
+    def fields(self, record: logging.LogRecord) -> dict[str, Any]:
+        """What it says besides the words."""
+        box = about_whom()
+        found: dict[str, Any] = {} if box is None else {"box": box}
+        return found | getattr(record, "fields", {})
+
 
 class _Text(_Lines):
     """``2026-11-16T09:00:00Z fraud: epoch 7 (read 100, out 3)``."""
 
     def format(self, record: logging.LogRecord) -> str:
         """A line for people."""
-        fields = {n: v for n, v in getattr(record, "fields", {}).items() if n != "epoch"}
-        behind = ", ".join(f"{name} {value}" for name, value in fields.items())
+        behind = ", ".join(f"{name} {value}" for name, value in self.fields(record).items())
         text = f"{_time(record)} {self._about.run}: {record.getMessage()}"
         return f"{text} ({behind})" if behind else text
 
@@ -119,7 +125,7 @@ class _Json(_Lines):
     def format(self, record: logging.LogRecord) -> str:
         """A line for machines."""
         head = {"time": _time(record), "level": record.levelname.lower(), **asdict(self._about)}
-        return json.dumps(head | {"text": record.getMessage()} | getattr(record, "fields", {}))
+        return json.dumps(head | {"text": record.getMessage()} | self.fields(record))
 
 
 def _time(record: logging.LogRecord) -> str:

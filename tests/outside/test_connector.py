@@ -19,6 +19,7 @@ from boxcars.io.reader import Place
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.outside import connector
 from boxcars.outside.connector import connect, connector_class, schemes
+from boxcars.service.logs import LogKind, RunLog
 from tests.outside import toy
 from tests.outside.toy import BROKER, END
 
@@ -157,7 +158,10 @@ def test_the_next_process_goes_on_behind_what_was_kept(
     assert again == list(range(11))
 
 
-def test_a_lost_connection_is_opened_again(opened: Callable[[str], InboxReader]) -> None:
+def test_a_lost_connection_is_opened_again(
+    opened: Callable[[str], InboxReader], capsys: pytest.CaptureFixture[str]
+) -> None:
+    RunLog(LogKind.JSON, "n")
     reader = opened("toy://h/calls")
     BROKER.there = False
     time.sleep(0.2)
@@ -165,6 +169,10 @@ def test_a_lost_connection_is_opened_again(opened: Callable[[str], InboxReader])
     BROKER.there = True
     assert take_all(reader, Place(), 1)[0] == [1]
     assert BROKER.opened >= 2
+    lost, back = map(json.loads, capsys.readouterr().err.splitlines())
+    assert lost["text"].endswith("Trying again.")
+    assert back["text"] == "toy://h/calls: connected again"
+    assert (lost["box"], back["box"]) == ("rows", "rows")
 
 
 def test_the_other_side_waits_while_nobody_reads(opened: Callable[[str], InboxReader]) -> None:

@@ -1,6 +1,7 @@
 """The log of a run: every line says which run, epoch and box it is about."""
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.io.troubles import log_of
+from boxcars.io.troubles import about
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.logs import LogKind, RunLog
 
@@ -112,7 +113,8 @@ def test_only_what_is_new_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_troubles_of_connections_name_the_input(capsys: pytest.CaptureFixture[str]) -> None:
     RunLog(LogKind.JSON, "fraud")
-    log_of("calls").warning("%s: connected again", "redis://host/calls")
+    with about("calls"):
+        logging.getLogger("boxcars.outside").warning("%s: connected again", "redis://host/calls")
     (line,) = map(json.loads, capsys.readouterr().err.splitlines())
     assert (line["epoch"], line["box"], line["level"]) == (0, "calls", "warning")
 
