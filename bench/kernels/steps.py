@@ -75,7 +75,8 @@ def main() -> None:
     print(f"small steps beside large windows, one core, medians of {STEPS} steps")
     sliding(60, 20_000, 100)
     sliding(600, 20_000, 100)
-    sliding(600, 2_000, 1_000)
+    for size in (6, 60, 600):
+        sliding(size, 2_000, 1_000)
     for kept in (10_000, 100_000, 1_000_000):
         join(kept, 100, kept)
 
