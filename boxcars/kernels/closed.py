@@ -22,6 +22,8 @@ Functions = tuple[tuple[Function, int], ...]
 """The functions of a box, each with the number of its arguments."""
 
 _PARTIAL = "__p"
+LAST_POSITION = "__last_pos"
+"""Where a row stands for several tuples: the position of the last; ``POSITION`` is of the first."""
 
 Own = Callable[[pl.DataFrame], pl.Series]
 """Which rows, by their group-by fields, are one's own."""
@@ -150,8 +152,9 @@ class Closed(Results):
         """From the positions of the first and the last tuple and the order value."""
         if POSITION not in self.tuples.columns:
             return None
-        slices, positions = self.windows.slices, self.tuples[POSITION]
-        first, last = positions.gather(slices.lo), positions.gather(slices.hi - 1)
+        slices, name = self.windows.slices, LAST_POSITION if self.lifted else POSITION
+        first = self.tuples[POSITION].gather(slices.lo)
+        last = self.tuples[name].gather(slices.hi - 1)
         if self.stretches is not None:
             first, last = self.stretches.spread_column(first), self.stretches.spread_column(last)
         return result_position(first, last, self.ts)

@@ -1,22 +1,24 @@
-"""Panes that have passed: a row for each key with what its tuples come to, instead of the tuples.
+"""Panes that have passed: rows with what tuples come to, instead of the tuples.
 
-A window that slides by a little holds the same panes many times. Where many tuples share a key and
-a pane, they are *condensed* to their partial result once the pane has passed, so that the next
-windows go over a few rows. Tuples that come alone are better kept as they are.
+Where a window closes, its tuples are *lifted* to their partial results. Where many of them share a
+key and a pane, which no window can tell apart any more, they are *condensed* to one row, so that
+the next windows go over a few rows.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.closed import Functions, Grouping, lift, partials_of
+from boxcars.kernels.closed import LAST_POSITION, Functions, Grouping, lift, partials_of
 from boxcars.kernels.folds import Windows
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.keys import encode_keys, group_order
-from boxcars.kernels.segments import Segments, moved_on, whole
-from boxcars.kernels.slices import Ints
+from boxcars.kernels.keys import encode_keys, group_order, in_order
+from boxcars.kernels.slices import HEAD, Ints, Places, Slices
 
 PANE = "__pane"
 _WORTH = 1000
@@ -25,71 +27,97 @@ _DENSE = 2
 """So many tuples of a key in a pane, on average, are condensed."""
 
 
-def can_condense(functions: Functions, tuples: pl.DataFrame) -> bool:
-    """Whether partial results say all that is asked for; of positions they say nothing."""
+def can_lift(functions: Functions) -> bool:
+    """Whether partial results say all that is asked for."""
     partials = [function.partial for function, _ in functions]
-    known = all(partial is not None and partial.fold is not None for partial in partials)
-    return known and POSITION not in tuples.columns
-
-
-def is_dense(windows: Windows, tuples: int) -> bool:
-    """Whether the tuples among the rows of windows fall into few panes; the others are panes."""
-    if tuples < _WORTH or windows.panes is None:
-        return False
-    number = _number_of_panes(windows.blocks, windows.panes)
-    return _DENSE * (number - (len(windows.blocks) - tuples)) <= tuples
+    return all(partial is not None and partial.fold is not None for partial in partials)
 
 
 def lifted(tuples: pl.DataFrame, pane: Ints, group: Grouping, functions: Functions) -> pl.DataFrame:
     """Tuples as rows like those of panes, one for each."""
     rows = {PANE: pl.Series(pane), **lift(tuples, functions)}
+    if POSITION in tuples.columns:
+        rows |= {POSITION: tuples[POSITION], LAST_POSITION: tuples[POSITION]}
     return pl.DataFrame({**tuples.select(group.by).to_dict(), **rows})
 
 
-def condense(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.DataFrame:
-    """One row for each key and pane, in the order of panes."""
-    keys = encode_keys(rows, group.by, in_order=False)
-    order, _ = group_order(keys.codes, keys.number)
-    rows = rows[order]
-    firsts = _first_of_panes(keys.codes[order], rows[PANE].to_numpy())
-    for number, (function, _) in enumerate(functions):
-        assert function.partial is not None
-        names = partials_of(number, rows.columns)
-        scanned = function.partial.scan(rows.select(names).get_columns(), firsts)
-        columns = [
-            column.cast(rows.schema[name]).alias(name)
-            for name, column in zip(names, scanned, strict=True)
-        ]
-        rows = rows.with_columns(columns)
-    return rows[firsts[1:] - 1].sort(PANE, maintain_order=True)
+def is_dense(windows: Windows) -> bool:
+    """Whether the tuples among which these windows lie fall into few panes."""
+    if len(windows.blocks) < _WORTH or windows.panes is None:
+        return False
+    return _DENSE * (len(_first_of_panes(windows.blocks, windows.panes)) - 1) <= len(windows.blocks)
 
 
-def passed_on(passed: Segments, new: Segments, first: int) -> Segments:
-    """The panes from ``first`` on, with new ones; those of another place may be older than ours."""
-    passed, new = ([rows for rows in some if rows.height] for some in (passed, new))
-    if not passed:
-        return new
-    kept = whole(passed)
-    if new and kept[PANE][-1] > new[0][PANE][0]:
-        kept = whole([kept, *new]).sort(PANE, maintain_order=True)
-        passed, new = [kept], []
-    coming = new[0] if new else kept.clear()
-    found = moved_on(passed, coming, int(kept[PANE].search_sorted(first)))
-    return found if found[-1].height else []
+@dataclass(frozen=True)
+class Grouped:
+    """Rows sorted by key, those of a key in their old order: ``columns`` has all but key and pane.
+
+    ``table`` has the keys, ``order`` the old place of each row, ``starts`` where each key starts.
+    """
+
+    columns: pl.DataFrame
+    table: pl.DataFrame
+    order: Places
+    starts: Ints
+    pane: Ints
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, pane: Ints, group: Grouping, by_key: bool = True) -> Grouped:
+        """Sort rows by their keys, in the order of the keys or in any."""
+        keys = encode_keys(rows, group.by, in_order=by_key)
+        order, starts = group_order(keys.codes, keys.number)
+        columns = rows.drop([*group.by, group.ts, PANE], strict=False)
+        columns = columns[order] if columns.width else columns
+        return cls(columns, keys.table, order, starts, in_order(pane, order))
+
+    @cached_property
+    def key(self) -> Ints:
+        """The number of each row's key."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def firsts(self) -> Ints:
+        """Where the rows of each key and pane start; and behind the last of them."""
+        return _first_of_panes(self.key, self.pane)
+
+    def slices(self, lo: Ints, hi: Ints, part: int) -> Slices:
+        """Rows of one key each that all are the same part of a block."""
+        key, low, high = (some.astype(np.uint32) for some in (self.key[lo], lo, hi))
+        return Slices(key, low, high, np.full(len(lo), part, np.uint8))
+
+    def fold(self, windows: Windows, pane: Ints, functions: Functions) -> pl.DataFrame:
+        """A row for each slice, in the panes that are given."""
+        slices = windows.slices
+        found = {PANE: pl.Series(pane)}
+        for number, (function, _) in enumerate(functions):
+            assert function.partial is not None
+            assert function.partial.fold is not None
+            names = partials_of(number, self.columns.columns)
+            columns = function.partial.fold(self.columns.select(names).get_columns(), windows)
+            for name, column in zip(names, columns, strict=True):
+                found[name] = column.cast(self.columns.schema[name])
+        if POSITION in self.columns.columns:
+            found[POSITION] = self.columns[POSITION].gather(slices.lo)
+            found[LAST_POSITION] = self.columns[LAST_POSITION].gather(slices.hi - 1)
+        keys = self.table[slices.key].to_dict() if self.table.width else {}
+        return pl.DataFrame({**keys, **found})
 
 
-@njit(cache=True, nogil=True)
-def _number_of_panes(groups: Ints, panes: Ints) -> int:
-    """How many panes of a group have rows."""
-    found = min(len(panes), 1)
-    for i in range(1, len(panes)):
-        found += (panes[i] != panes[i - 1]) | (groups[i] != groups[i - 1])
-    return found
+def condensed(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.DataFrame:
+    """One row for each key and pane, in the order of panes, if these are few; or else all rows."""
+    if rows.height < _WORTH:
+        return rows
+    grouped = Grouped.of(rows, rows[PANE].to_numpy(), group, by_key=False)
+    lo, hi = grouped.firsts[:-1], grouped.firsts[1:]
+    if _DENSE * len(lo) > rows.height:
+        return rows
+    blocks = np.repeat(np.arange(len(lo)), hi - lo)
+    windows = Windows(grouped.slices(lo, hi, HEAD), blocks, panes=grouped.pane)
+    return grouped.fold(windows, grouped.pane[lo], functions).sort(PANE, maintain_order=True)
 
 
 @njit(cache=True, nogil=True)
 def _first_of_panes(groups: Ints, panes: Ints) -> Ints:
-    """Where the rows of each group and pane start; and behind the last of them."""
     firsts = np.empty(len(panes) + 1, np.int64)
     found = 0
     for i in range(len(panes)):

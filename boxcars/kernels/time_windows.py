@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Functions, Grouping, Own, no_places
-from boxcars.kernels.folds import Windows
+from boxcars.kernels.closed import Closed, Functions, Grouping, Own
+from boxcars.kernels.closing import Closing
 from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.keys import encode_keys, group_order, in_order
-from boxcars.kernels.panes import PANE, can_condense, condense, is_dense, lifted, passed_on
+from boxcars.kernels.panes import PANE
 from boxcars.kernels.ranks import share_tuples
 from boxcars.kernels.segments import Segments, as_state, moved_on, read_segments, whole
-from boxcars.kernels.slices import Ints, block_ids
-from boxcars.kernels.stretches import Panes, closed_windows
+from boxcars.kernels.sliding import Sliding
 
 _TUPLES, _PASSED, _NEXT = "tuples", "passed", "next"
 
@@ -27,7 +24,8 @@ class TimeWindows:
     """Windows along the axis; those still open at the end of the input close with ``flush``.
 
     The tuples of windows that are open are kept, in the order in which they came. Where no window
-    closes, none of them is looked at; where one does, panes with many tuples are condensed.
+    closes, none of them is looked at. Where one does, and its tuples are many beside those that
+    come or in their panes, they are *lifted* to rows of panes, which are kept instead.
     """
 
     axis: Axis
@@ -36,71 +34,44 @@ class TimeWindows:
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
         """Nothing is kept, and window 0 is the first to close."""
-        return _state([tuples], [], pl.DataFrame({"window": [0]}))
+        return _state([tuples], [], 0)
 
     def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
         """Close the windows whose end the frontier has reached."""
         kept = read_segments(state, _TUPLES)
         passed: Segments = read_segments(state, _PASSED)
-        first = int(state[_NEXT]["window"][0])
+        sliding, first = Sliding.read(state), _first_of(state)
         end = max(first, self._end([*kept, new], group, frontier))
+        turn = Closing(self.axis, self.functions, group, whole([*kept, new]), first, end)
+        gone = 0
         if end == first:
-            closed = self._closed(new[:0], no_places(), [], first, end, group, frontier)
-            return replace(closed, state=_state(moved_on(kept, new, 0), passed, state[_NEXT]))
-        tuples = whole([*kept, new])
-        pane = self.axis.pane_of(tuples[group.ts])
-        ripe = _before(pane, (end - 1) * self.axis.advance + self.axis.size)
-        gone = _before(pane, end * self.axis.advance)
-        closed = self._closed(tuples[:ripe], pane[:ripe], passed, first, end, group, frontier)
-        condensed: Segments = []
-        if can_condense(self.functions, tuples) and is_dense(closed.windows, ripe):
-            rows = lifted(tuples[gone:ripe], pane[gone:ripe], group, self.functions)
-            condensed, gone = [condense(rows, group, self.functions)], ripe
-        passed = passed_on(passed, condensed, end * self.axis.advance)
-        next_ = pl.DataFrame({"window": [end]})
-        return replace(closed, state=_state(moved_on(kept, new, gone), passed, next_))
-
-    def _closed(
-        self,
-        tuples: pl.DataFrame,
-        pane: Ints,
-        passed: Segments,
-        first: int,
-        end: int,
-        group: Grouping,
-        frontier: Frontier,
-    ) -> Closed:
-        """The windows from ``first`` up to ``end``, over tuples and panes that were condensed."""
-        axis = self.axis
-        if passed:
-            tuples = whole([*passed, lifted(tuples, pane, group, self.functions)])
-            pane = tuples[PANE].to_numpy()
-        keys = encode_keys(tuples, group.by)
-        order, starts = group_order(keys.codes, keys.number)
-        pane = in_order(pane, order)
-        panes = Panes.of(pane, axis.size, axis.advance)
-        slices, stretches = closed_windows(panes, starts, first, end)
-        arguments = tuples.drop([*group.by, group.ts, PANE], strict=False)
-        return Closed(
-            tuples=arguments[order] if arguments.width else arguments,
-            lifted=bool(passed),
-            windows=Windows(slices, block_ids(panes.block, starts), panes=pane),
-            keys=keys.table,
-            stretches=stretches,
-            key=slices.key,
-            ts=stretches.repeat(axis.values(stretches.windows * axis.advance)),
-            frontier=Frontier(axis.value(end * axis.advance), frontier.final),
-            state={},
-        )
+            closed = turn.close_nothing()
+        else:
+            closed, passed, sliding = turn.close(passed, sliding)
+            gone = turn.ripe if passed else turn.gone
+        promise = Frontier(self.axis.value(end * self.axis.advance), frontier.final)
+        after = _state(moved_on(kept, new, gone), passed, end, sliding)
+        return replace(closed, frontier=promise, state=after)
 
     def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
-        """The tuples of some groups; the next window to close is the same everywhere."""
-        shared = []
-        for name, order in ((_TUPLES, group.ts), (_PASSED, PANE)):
-            kept = [read_segments(state, name) for state in states]
-            frames = [whole(segments) for segments in kept if segments]
-            shared.append([share_tuples(frames, mine, order)] if frames else [])
-        return _state(shared[0], shared[1], pl.concat([state[_NEXT] for state in states]).max())
+        """The tuples of some groups; the next window to close is the same everywhere.
+
+        Where one place keeps rows of panes, so do all.
+        """
+        first = max(map(_first_of, states))
+        passed = [read_segments(state, _PASSED) for state in states]
+        tuples = [whole(read_segments(state, _TUPLES)) for state in states]
+        if not any(passed):
+            return _state([share_tuples(tuples, mine, group.ts)], [], first)
+        turns = [Closing(self.axis, self.functions, group, kept, first, first) for kept in tuples]
+        rows = [
+            whole(there) if there else turn.lifted(turn.begin, turn.seen)
+            for turn, there in zip(turns, passed, strict=True)
+        ]
+        unseen = [turn.tuples[turn.seen :] for turn in turns]
+        return _state(
+            [share_tuples(unseen, mine, group.ts)], [share_tuples(rows, mine, PANE)], first
+        )
 
     def _end(self, segments: Segments, group: Grouping, frontier: Frontier) -> int:
         """The first window that stays open."""
@@ -114,9 +85,12 @@ class TimeWindows:
         return end
 
 
-def _state(tuples: Segments, passed: Segments, next_: pl.DataFrame) -> State:
-    return {**as_state(tuples, _TUPLES), **as_state(passed, _PASSED), _NEXT: next_}
+def _state(tuples: Segments, passed: Segments, first: int, sliding: Sliding | None = None) -> State:
+    next_ = pl.DataFrame({"window": [first]})
+    own = {**as_state(tuples, _TUPLES), **as_state(passed, _PASSED), _NEXT: next_}
+    return own if sliding is None else {**own, **sliding.as_state()}
 
 
-def _before(pane: Ints, limit: int) -> int:
-    return int(np.searchsorted(pane, limit, "left"))
+def _first_of(state: State) -> int:
+    """The next window to close."""
+    return int(state[_NEXT]["window"][0])
