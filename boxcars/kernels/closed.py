@@ -15,13 +15,13 @@ from boxcars.kernels.aggregates import Function
 from boxcars.kernels.folds import Windows
 from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.slices import Ints
+from boxcars.kernels.slices import OF, TAIL, Ints
 from boxcars.kernels.stretches import Stretches
 
 Functions = tuple[tuple[Function, int], ...]
 """The functions of a box, each with the number of its arguments."""
 
-_PARTIAL = "__p"
+_PARTIAL = "__partial"
 LAST_POSITION = "__last_pos"
 """Where a row stands for several tuples: the position of the last; ``POSITION`` is of the first."""
 
@@ -128,8 +128,12 @@ class Closed(Results):
 
     tuples: pl.DataFrame
     windows: Windows
-    lifted: bool = False
     stretches: Stretches | None = None
+
+    @property
+    def lifted(self) -> bool:
+        """Whether there are partial results instead of tuples."""
+        return any(name.startswith(_PARTIAL) for name in self.tuples.columns)
 
     def compute(
         self, by: Sequence[str], functions: Functions
@@ -142,7 +146,9 @@ class Closed(Results):
 
     def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
         """A function over each slice."""
-        if self.lifted and function.partial is not None and function.partial.fold is not None:
+        if self.lifted:
+            assert function.partial is not None
+            assert function.partial.fold is not None
             columns = self.tuples.select(partials_of(number, self.tuples.columns)).get_columns()
             return function.partial.finish(function.partial.fold(columns, self.windows))
         given = [self.tuples[argument(number, i)] for i in range(arguments)]
@@ -158,6 +164,19 @@ class Closed(Results):
         if self.stretches is not None:
             first, last = self.stretches.spread_column(first), self.stretches.spread_column(last)
         return result_position(first, last, self.ts)
+
+
+def own_blocks(block: Ints, rows: pl.DataFrame) -> Ints:
+    """The blocks of rows, where each that stands for a tail is a block by itself."""
+    tails = standing(rows, TAIL)
+    return np.where(tails, -1 - np.arange(rows.height), block) if tails.any() else block
+
+
+def standing(rows: pl.DataFrame, what: int) -> NDArray[np.bool_]:
+    """Which rows stand for tails, or for heads."""
+    if OF not in rows.columns:
+        return np.zeros(rows.height, np.bool_)
+    return np.asarray(rows[OF].to_numpy() == what)
 
 
 def result_position(first: pl.Series, last: pl.Series, ts: pl.Series) -> pl.Series:

@@ -149,7 +149,6 @@ class Closing:
             block = np.where(place < tails, -1 - place, block)
         closed = Closed(
             tuples=grouped.columns,
-            lifted=PANE in rows.columns,
             windows=Windows(slices, block_ids(block, grouped.starts), panes=grouped.pane),
             keys=grouped.table,
             stretches=stretches,

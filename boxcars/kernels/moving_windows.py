@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.closed import Closed, Grouping, Reminder
+from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks
 from boxcars.kernels.folds import Numbers, Truths, Windows
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
-from boxcars.kernels.value_windows import VALUE, late_places
+from boxcars.kernels.value_windows import VALUE, greatest, late_places
 
 _TUPLES = "tuples"
 
@@ -28,10 +28,33 @@ class MovingWindows:
 
     size: Any
     by_value: bool
+    ts: str
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
         """Nothing is kept."""
         return {_TUPLES: tuples}
+
+    @property
+    def block(self) -> int:
+        """As many units as a window has."""
+        return int(self.size)
+
+    def places(self, rows: pl.DataFrame) -> Ints | None:
+        """The values themselves; floats are rounded, and may lie in no block."""
+        values = rows[self._column].to_physical()
+        return values.to_numpy() if values.dtype.is_integer() else None
+
+    def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
+        """The greatest value."""
+        return greatest(place, key, new[self._column].to_physical().to_numpy())
+
+    def last_start(self, reached: Ints) -> Ints:
+        """The first value that is not too old for the window that ends there."""
+        return reached - self.block + 1
+
+    @property
+    def _column(self) -> str:
+        return VALUE if self.by_value else self.ts
 
     def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
         """A result for each new tuple; a value that goes down in its key is late."""
@@ -45,8 +68,7 @@ class MovingWindows:
         keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
         ordered = tuples.drop(group.beside)[order]
-        column = ordered[VALUE if self.by_value else group.ts]
-        values = column.to_physical().to_numpy()
+        values = ordered[self._column].to_physical().to_numpy()
         fresh, size = places[order] >= held, values.dtype.type(self.size)
         blocks = np.floor_divide(values, size).astype(np.int64)
         key, lo, hi, parts, numbers, keep = _move(values, blocks, starts, fresh, size)
@@ -62,7 +84,7 @@ class MovingWindows:
                 keep &= np.repeat(due > now, np.diff(starts))
         return Closed(
             tuples=ordered,
-            windows=Windows(slices, numbers),
+            windows=Windows(slices, own_blocks(numbers, ordered)),
             keys=keys.table,
             key=slices.key,
             ts=times.gather(slices.hi - 1),

@@ -45,7 +45,7 @@ def is_dense(windows: Windows) -> bool:
     """Whether the tuples among which these windows lie fall into few panes."""
     if len(windows.blocks) < _WORTH or windows.panes is None:
         return False
-    return _DENSE * (len(_first_of_panes(windows.blocks, windows.panes)) - 1) <= len(windows.blocks)
+    return _DENSE * (len(first_of_panes(windows.blocks, windows.panes)) - 1) <= len(windows.blocks)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Grouped:
     @cached_property
     def firsts(self) -> Ints:
         """Where the rows of each key and pane start; and behind the last of them."""
-        return _first_of_panes(self.key, self.pane)
+        return first_of_panes(self.key, self.pane)
 
     def slices(self, lo: Ints, hi: Ints, part: int) -> Slices:
         """Rows of one key each that all are the same part of a block."""
@@ -87,8 +87,13 @@ class Grouped:
 
     def fold(self, windows: Windows, pane: Ints, functions: Functions) -> pl.DataFrame:
         """A row for each slice, in the panes that are given."""
+        keys = self.table[windows.slices.key].to_dict() if self.table.width else {}
+        return pl.DataFrame({**keys, PANE: pl.Series(pane), **self.partials(windows, functions)})
+
+    def partials(self, windows: Windows, functions: Functions) -> dict[str, pl.Series]:
+        """The partial results of each slice, and its positions."""
         slices = windows.slices
-        found = {PANE: pl.Series(pane)}
+        found = {}
         for number, (function, _) in enumerate(functions):
             assert function.partial is not None
             assert function.partial.fold is not None
@@ -99,8 +104,7 @@ class Grouped:
         if POSITION in self.columns.columns:
             found[POSITION] = self.columns[POSITION].gather(slices.lo)
             found[LAST_POSITION] = self.columns[LAST_POSITION].gather(slices.hi - 1)
-        keys = self.table[slices.key].to_dict() if self.table.width else {}
-        return pl.DataFrame({**keys, **found})
+        return found
 
 
 def condensed(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.DataFrame:
@@ -117,7 +121,8 @@ def condensed(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.D
 
 
 @njit(cache=True, nogil=True)
-def _first_of_panes(groups: Ints, panes: Ints) -> Ints:
+def first_of_panes(groups: Ints, panes: Ints) -> Ints:
+    """Where the rows of each group and pane start; and behind the last of them."""
     firsts = np.empty(len(panes) + 1, np.int64)
     found = 0
     for i in range(len(panes)):

@@ -28,6 +28,10 @@ TAIL, HEAD, DIRECT = 1, 2, 4
 A DIRECT slice lies anywhere and is folded tuple by tuple, whatever the blocks are.
 """
 
+OF, ROW = "__of", 0
+"""The column that says what a row stands for, where that may be more than itself (ROW): the TAIL of
+its block from there on, or the HEAD up to there."""
+
 
 @dataclass(frozen=True)
 class Slices:
@@ -74,7 +78,7 @@ def full_slices(
 ) -> tuple[Places, Places, Places, Flags, Flags, Ints]:
     """Tuple windows: a slice whenever ``size`` tuples of a key are there, then ``advance`` go.
 
-    ``index`` numbers the tuples of a key without gaps; window ``k`` starts at ``k * advance``.
+    ``index`` numbers the tuples of a key; window ``k`` starts at ``k * advance``.
     Windows that were full with tuple ``seen`` have been dealt with before.
     Where ``ended`` is not 0 nothing more will come: what is left of the last window is a slice too,
     and marked with that number. Also gives, for each key, the first tuple that is still needed.
@@ -86,14 +90,18 @@ def full_slices(
     needed = np.zeros(len(starts) - 1, np.int64)
     n = 0
     for code in range(len(starts) - 1):
-        begin, stop = starts[code], starts[code + 1]
-        if begin == stop:
+        lo, stop = starts[code], starts[code + 1]
+        if lo == stop:
             continue
-        k = max(-((-index[begin]) // advance), (seen[code] - size + 1) // advance + 1)
+        hi, last = lo, index[stop - 1]
+        k = max(0, (seen[code] - size + 1) // advance + 1)
         while True:
-            lo = begin + k * advance - index[begin]
-            hi = min(lo + size, stop)
-            full = lo + size <= stop
+            while lo < stop and index[lo] < k * advance:
+                lo += 1
+            hi = max(hi, lo)
+            while hi < stop and index[hi] < k * advance + size:
+                hi += 1
+            full = last >= k * advance + size - 1
             if not full and (ended[code] == 0 or lo >= stop):
                 break
             key[n], low[n], high[n] = code, lo, hi

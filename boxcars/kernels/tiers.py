@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from boxcars.kernels.kernel import State, appended
+from boxcars.kernels.segments import whole
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -51,12 +52,12 @@ def take(state: State, names: Sequence[str], busy: Hashes) -> dict[str, pl.DataF
         if not len(busy):
             break
         keys = state[f"{_KEYS}.{tier}"]
-        place, hit = _find(keys[_HASH].to_numpy(), busy)
+        place, hit = find(keys[_HASH].to_numpy(), busy)
         for name in names:
-            rows = _expand(keys[name].to_numpy(), place[hit])
+            rows = expand(keys[name].to_numpy(), place[hit])
             found[name].append(state[f"{name}.{tier}"][rows])
         busy = busy[~hit]
-    return {name: pl.concat(found[name]) if found[name] else state[name] for name in names}
+    return {name: whole(found[name] or [state[name]]) for name in names}
 
 
 def put(state: State, rows: Rows, hashes: Mapping[str, Hashes], busy: Hashes) -> State:
@@ -110,7 +111,7 @@ def _merge(new: Rows, old: Rows, last: bool) -> dict[str, pl.DataFrame]:
     In the ``last`` tier keys without rows are forgotten.
     """
     new_keys, old_keys = new[_KEYS][_HASH].to_numpy(), old[_KEYS][_HASH].to_numpy()
-    hidden = _find(new_keys, old_keys)[1]
+    hidden = find(new_keys, old_keys)[1]
     both = np.concatenate([new_keys, old_keys[~hidden]])
     order = np.argsort(both, kind="stable")
     names = [name for name in new if name != _KEYS]
@@ -122,7 +123,7 @@ def _merge(new: Rows, old: Rows, last: bool) -> dict[str, pl.DataFrame]:
         number = len(new_ends)
         places = np.concatenate([np.arange(number), number + np.flatnonzero(~hidden)])
         joint = np.concatenate([new_ends, old_ends + new[name].height])
-        merged[name] = pl.concat([new[name], old[name]])[_expand(joint, places[order])]
+        merged[name] = whole([new[name], old[name]])[expand(joint, places[order])]
         sizes[name] = np.concatenate([_sizes(new_ends), left])[order]
     keep = np.ones(len(both), np.bool_)
     if last:
@@ -136,7 +137,7 @@ def _sizes(ends: Ints) -> Ints:
     return np.diff(ends, prepend=0)
 
 
-def _find(keys: Hashes, wanted: Hashes) -> tuple[Ints, NDArray[np.bool_]]:
+def find(keys: Hashes, wanted: Hashes) -> tuple[Ints, NDArray[np.bool_]]:
     """Where the wanted keys are among the sorted ones, and whether they are there at all."""
     if not len(keys):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
@@ -145,7 +146,7 @@ def _find(keys: Hashes, wanted: Hashes) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 @njit(cache=True, nogil=True)
-def _expand(ends: Ints, places: Ints) -> Ints:
+def expand(ends: Ints, places: Ints) -> Ints:
     """The rows of the keys at these places; those of key ``i`` go from ``ends[i-1]`` on."""
     total = 0
     for place in places:

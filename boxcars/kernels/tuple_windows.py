@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.closed import Closed, Grouping, Reminder
-from boxcars.kernels.folds import Numbers, Windows
+from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks, standing
+from boxcars.kernels.folds import Numbers, Truths, Windows
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
-from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, full_slices
+from boxcars.kernels.slices import HEAD, Flags, Ints, Places, Slices, block_ids, full_slices
 
 OPEN, TIMED_OUT, FLUSHED = 0, 1, 2
 """How a session of a key stands: going on, ended by its timeout, ended with the input."""
@@ -43,6 +43,23 @@ class TupleWindows:
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
         """Nothing is kept."""
         return {_TUPLES: tuples.with_columns(pl.lit(0, dtype=pl.Int64).alias(_INDEX))}
+
+    @property
+    def block(self) -> int:
+        """As many tuples as a window has."""
+        return self.size
+
+    def places(self, rows: pl.DataFrame) -> Ints | None:
+        """The numbers of tuples; a timeout may end a window that starts in the last block."""
+        return rows[_INDEX].to_numpy() if self.timeout is None else None
+
+    def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
+        """One more than the last number: the last tuple of a block ends it."""
+        return place + np.bincount(key, minlength=len(place)) + 1
+
+    def last_start(self, reached: Ints) -> Ints:
+        """Where the last windows start that end there."""
+        return np.asarray((reached - self.size) // self.advance * self.advance)
 
     def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
         """Close the windows of each key that are full, and those whose timeout has come.
@@ -79,12 +96,13 @@ class TupleWindows:
         else:
             rank = _by_place(order[last], len(order))
         slices = slices.take(rank)
-        keep = order[_still_needed(index, sessions, how, needed, self.advance > self.size)]
+        keep = order[_still_needed(index, sessions, how, needed, self._marks(ordered, sessions))]
+        blocks = own_blocks(index // self.size, ordered)
         numbers = np.empty_like(index)
         numbers[order] = index
         return Closed(
             tuples=ordered,
-            windows=Windows(slices, block_ids(index // self.size, sessions), by[rank] == TIMED_OUT),
+            windows=Windows(slices, block_ids(blocks, sessions), by[rank] == TIMED_OUT),
             keys=keys.table,
             key=owner[slices.key].astype(np.uint32),
             ts=pl.Series(close_times[rank]).cast(dtype),
@@ -96,6 +114,13 @@ class TupleWindows:
             ],
             turn=_PRIORITY[by][rank] if by_key else None,
         )
+
+    def _marks(self, rows: pl.DataFrame, sessions: Ints) -> Truths:
+        """Rows that tell how far the numbers have come: heads, and the last where windows gap."""
+        marks = standing(rows, HEAD)
+        if self.advance > self.size:
+            marks[sessions[1:] - 1] = True
+        return marks
 
     def _reminder(
         self, times: Numbers, sessions: Ints, owner: Ints, how: Flags, order: Places, held: int
@@ -175,11 +200,8 @@ def _sessions(
 
 
 @njit(cache=True, nogil=True)
-def _still_needed(index: Ints, sessions: Ints, how: Flags, needed: Ints, marker: bool) -> Ints:
-    """The tuples of open windows; with a ``marker``, the last tuple where there are none.
-
-    Where windows leave gaps, the last tuple tells how far the numbers have come.
-    """
+def _still_needed(index: Ints, sessions: Ints, how: Flags, needed: Ints, marks: Truths) -> Ints:
+    """The tuples of open windows, and the ``marks`` of sessions that go on."""
     keep = np.empty(len(index), np.int64)
     n = 0
     for session in range(len(sessions) - 1):
@@ -187,7 +209,7 @@ def _still_needed(index: Ints, sessions: Ints, how: Flags, needed: Ints, marker:
             continue
         stop = sessions[session + 1]
         for i in range(sessions[session], stop):
-            if index[i] >= needed[session] or (marker and i == stop - 1):
+            if index[i] >= needed[session] or marks[i]:
                 keep[n] = i
                 n += 1
     return keep[:n]

@@ -15,7 +15,7 @@ import polars as pl
 from numba import njit
 
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Grouping, Reminder
+from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks
 from boxcars.kernels.folds import Numbers, Truths, Windows
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
@@ -41,6 +41,23 @@ class ValueWindows:
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
         """Nothing is kept."""
         return {_TUPLES: tuples}
+
+    @property
+    def block(self) -> int:
+        """As many panes as a window has."""
+        return self.axis.size
+
+    def places(self, rows: pl.DataFrame) -> Ints:
+        """The panes of values."""
+        return self.axis.pane_of(rows[VALUE])
+
+    def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
+        """The pane of the greatest value."""
+        return greatest(place, key, self.places(new))
+
+    def last_start(self, reached: Ints) -> Ints:
+        """Where the last windows start that end there."""
+        return np.asarray((reached - self.axis.size) // self.axis.advance * self.axis.advance)
 
     def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
         """Close the windows whose end a later value has reached."""
@@ -80,7 +97,7 @@ class ValueWindows:
         slices = Slices(key, lo, hi, parts).take(rank)
         return Closed(
             tuples=ordered,
-            windows=Windows(slices, block_ids(pane // axis.size, starts)),
+            windows=Windows(slices, block_ids(own_blocks(pane // axis.size, ordered), starts)),
             keys=keys.table,
             key=slices.key,
             ts=pl.Series(close_times[rank]).cast(dtype),
@@ -97,6 +114,13 @@ class ValueWindows:
         size = float(self.axis.size * self.axis.pane)
         span = size + self.obsolete if times.dtype == np.float64 else ceil(size) + self.obsolete
         return np.asarray(times + times.dtype.type(span))
+
+
+def greatest(place: Ints, key: Ints, places: Ints) -> Ints:
+    """How far each key gets from its place by tuples at other places."""
+    found = place.copy()
+    np.maximum.at(found, key, places)
+    return found
 
 
 def late_places(tuples: pl.DataFrame, group: Grouping) -> Ints:

@@ -9,6 +9,8 @@ from boxcars.kernels.by_key import ByKey
 from boxcars.kernels.closed import Functions, Kernel
 from boxcars.kernels.growing import Growing
 from boxcars.kernels.moving_windows import MovingWindows
+from boxcars.kernels.panes import can_lift
+from boxcars.kernels.parking import Blocks, Parking
 from boxcars.kernels.placing import FRONTIER, NEXT, Along, Counted, Landmark, Placing, Runs
 from boxcars.kernels.reorder import physical
 from boxcars.kernels.reporting import Reporting
@@ -29,17 +31,22 @@ def window_kernel(window: Window, schema: Schema, functions: Functions) -> Kerne
     drop = window.obsolete == "drop"
     timeout = _timeout(window, schema)
     if window.by in ("time", "value") and window.step == 0:
-        moving = MovingWindows(physical(window.size, type_), window.by == "value")
-        return ByKey(moving, flush=False)
+        moving = MovingWindows(physical(window.size, type_), window.by == "value", schema.ts)
+        return _by_key(moving, functions, flush=False)
     if window.by == "value" or (window.by == "time" and drop):
         values = ValueWindows(Axis.of(window, type_), window.flush, timeout if drop else None)
-        return ByKey(values, window.flush)
+        return _by_key(values, functions, window.flush)
     if window.by == "time":
         return TimeWindows(Axis.of(window, type_), window.flush, functions)
     if window.by == "runs":
         return RunWindows(window.flush)
     tuples = TupleWindows(int(window.size), int(window.step) or 1, timeout, window.flush, drop)
-    return ByKey(tuples, window.flush)
+    return _by_key(tuples, functions, window.flush)
+
+
+def _by_key(windows: Blocks, functions: Functions, flush: bool) -> Kernel:
+    """Windows that slide key by key."""
+    return ByKey(windows, flush, Parking(windows, functions) if can_lift(functions) else None)
 
 
 def _timeout(window: Window, schema: Schema) -> Any:

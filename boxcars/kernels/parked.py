@@ -1,0 +1,166 @@
+"""Rows by key that are put away: added to now and then, read from a place on, seldom read whole.
+
+They lie in a few tiers, like :mod:`boxcars.kernels.tiers`, and a tier is never changed. What is put
+away for a key is added to what older tiers have of it, or *hides* that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numba import njit
+from numpy.typing import NDArray
+
+from boxcars.kernels.kernel import State
+from boxcars.kernels.segments import whole
+from boxcars.kernels.tiers import Hashes, Ints, expand, find
+
+_ROWS, _KEYS = "parked", "parked_keys"
+_HASH, _END, _HIDES = "hash", "end", "hides"
+_RATIO = 4
+"""A tier is merged into the next one unless that one is so many times larger."""
+
+
+@dataclass(frozen=True)
+class _Tier:
+    """Rows by key; those of key ``i`` end at ``end``."""
+
+    keys: pl.DataFrame
+    rows: pl.DataFrame
+
+    @property
+    def hash(self) -> Hashes:
+        return self.keys[_HASH].to_numpy()
+
+    @property
+    def end(self) -> Ints:
+        return self.keys[_END].to_numpy()
+
+    @property
+    def hides(self) -> NDArray[np.bool_]:
+        return self.keys[_HIDES].to_numpy()
+
+    @property
+    def weight(self) -> int:
+        return self.keys.height + self.rows.height
+
+
+def is_parked(name: str) -> bool:
+    """Whether a frame of a state has rows that are put away, or their keys."""
+    return name.startswith((f"{_ROWS}.", f"{_KEYS}."))
+
+
+def put_away(
+    state: State, rows: pl.DataFrame, hashes: Hashes, keys: Hashes, hides: NDArray[np.bool_]
+) -> State:
+    """The frames of what is put away, with more of it.
+
+    ``hashes`` has the key of each row, ``keys`` each key once, in order; a key without rows that
+    hides the older ones is forgotten.
+    """
+    tiers = _read(state)
+    if len(keys):
+        order = np.argsort(hashes, kind="stable")
+        end = np.searchsorted(hashes[order], keys, "right")
+        index = pl.DataFrame({_HASH: keys, _END: end, _HIDES: hides})
+        tiers = [_Tier(index, rows[order]), *tiers]
+    while len(tiers) > 1 and _RATIO * tiers[0].weight >= tiers[1].weight:
+        tiers[:2] = [_merge(tiers[0], tiers[1], last=len(tiers) == 2)]
+    return {
+        name: frame
+        for number, tier in enumerate(tiers)
+        for name, frame in ((f"{_ROWS}.{number}", tier.rows), (f"{_KEYS}.{number}", tier.keys))
+    }
+
+
+def take_all(state: State, keys: Hashes) -> Sequence[pl.DataFrame]:
+    """All rows of some keys, those of a key in the order in which they were put away."""
+    found: list[pl.DataFrame] = []
+    for tier in _read(state):
+        place, hit = find(tier.hash, keys)
+        found.append(tier.rows[expand(tier.end, place[hit])])
+        keys = keys[~(hit & tier.hides[place])] if len(tier.hash) else keys
+    return found[::-1]
+
+
+def take_some(
+    state: State, keys: Hashes, column: str, since: Ints, until: Ints, limit: Ints
+) -> tuple[Sequence[pl.DataFrame], Ints]:
+    """The rows ``[since, until)`` of keys, up to the first whose column has the limit or more.
+
+    They must have been put away at once. Also gives how many of each key these are.
+    """
+    found: list[pl.DataFrame] = []
+    counts = np.zeros(len(keys), np.int64)
+    left = np.arange(len(keys))
+    for tier in _read(state):
+        place, hit = find(tier.hash, keys[left])
+        hit &= tier.hides[place] if len(tier.hash) else hit
+        here = left[hit]
+        begin = np.concatenate([[0], tier.end])[place[hit]]
+        values = tier.rows[column].to_numpy()
+        rows, number = _some(values, begin + since[here], begin + until[here], limit[here])
+        found.append(tier.rows[rows])
+        counts[here] = number
+        left = left[~hit]
+    return found, counts
+
+
+def all_parked(state: State) -> Hashes:
+    """The hashes of all keys of which something is put away."""
+    found = [tier.hash for tier in _read(state)]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+
+
+def _read(state: State) -> list[_Tier]:
+    found: list[_Tier] = []
+    while (keys := state.get(f"{_KEYS}.{len(found)}")) is not None:
+        found.append(_Tier(keys, state[f"{_ROWS}.{len(found)}"]))
+    return found
+
+
+def _merge(new: _Tier, old: _Tier, last: bool) -> _Tier:
+    """Two tiers as one; in the ``last`` one keys without rows are forgotten."""
+    place, hit = find(new.hash, old.hash)
+    hidden = hit & new.hides[place] if len(new.hash) else hit
+    seen = np.flatnonzero(~hidden)
+    hashes = np.concatenate([old.hash[seen], new.hash])
+    order = np.argsort(hashes, kind="stable")
+    ends = np.concatenate([old.end, new.end + old.rows.height])
+    entries = np.concatenate([seen, np.arange(len(new.hash)) + len(old.hash)])[order]
+    sizes = np.diff(ends, prepend=0)[entries]
+    rows = whole([old.rows, new.rows])[expand(ends, entries)]
+    hides = np.concatenate([old.hides[seen], new.hides])[order]
+    firsts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order][:1]) != 0)
+    keys = pl.DataFrame(
+        {
+            _HASH: hashes[order][firsts],
+            _END: np.cumsum(sizes)[np.append(firsts[1:], len(order)) - 1],
+            _HIDES: hides[firsts],
+        }
+    )
+    if last:
+        keys = keys.filter(np.diff(keys[_END].to_numpy(), prepend=0) > 0)
+        keys = keys.with_columns(pl.lit(value=True).alias(_HIDES))
+    return _Tier(keys, rows)
+
+
+@njit(cache=True, nogil=True)
+def _some(values: Ints, begin: Ints, end: Ints, limit: Ints) -> tuple[Ints, Ints]:
+    """Places from ``begin`` on, up to and with the first of the limit, for each key."""
+    numbers = np.zeros(len(begin), np.int64)
+    for key in range(len(begin)):
+        place = begin[key]
+        while place < end[key] - 1 and values[place] < limit[key]:
+            place += 1
+        numbers[key] = min(place + 1, end[key]) - begin[key]
+    places = np.empty(numbers.sum(), np.int64)
+    n = 0
+    for key in range(len(begin)):
+        for place in range(begin[key], begin[key] + numbers[key]):
+            places[n] = place
+            n += 1
+    return places, numbers
