@@ -12,11 +12,12 @@ from boxcars.kernels import tiers
 from boxcars.kernels.closed import Grouping, Kernel, Own, Results
 from boxcars.kernels.kernel import Frontier, State, physical_value
 from boxcars.kernels.keys import factorize
-from boxcars.kernels.parking import TUPLES, Parking
+from boxcars.kernels.parking import HEADS, TUPLES, Parking
 from boxcars.kernels.segments import whole
 from boxcars.kernels.tiers import Hashes
 
 _CALENDAR = "calendar"
+_NOTHING: State = {}
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,16 @@ class ByKey:
         if known:
             busy, calendar = self._busy(group, state, new, frontier, calendar)
         old = tiers.take(state, names, busy)
-        away: State = {}
         if parking is None:
             results = self.kernel.close(group, old, new, frontier)
-            rows = results.state
+            rows, away = results.state, _NOTHING
+            hashes = {name: tiers.hashes_of(rows[name], group.by) for name in names}
         else:
             taken = parking.take(state, group, old, new, self.flush and frontier.final)
             results = self.kernel.close(group, {TUPLES: taken.rows}, new, frontier)
-            rows, away = parking.put(state, group, taken, results.state[TUPLES])
-        hashes = {name: tiers.hashes_of(rows[name], group.by) for name in names}
+            put = parking.put(state, group, taken, results.state[TUPLES])
+            rows, away = {TUPLES: put.tuples.rows, HEADS: put.heads.rows}, put.away
+            hashes = {TUPLES: put.tuples.hashes, HEADS: put.heads.hashes}
         if not known:
             busy = np.unique(np.concatenate(list(hashes.values())))
         after = {**tiers.put(state, rows, hashes, busy), **away}

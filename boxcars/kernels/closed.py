@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from boxcars.kernels.aggregates import Function
 from boxcars.kernels.folds import Windows
+from boxcars.kernels.frames import picked
 from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.slices import OF, TAIL, Ints
@@ -84,7 +85,7 @@ class Results(ABC):
 
     def key_columns(self, by: Sequence[str], key: NDArray[Any]) -> dict[str, pl.Series]:
         """The group-by fields of keys."""
-        return self.keys.select(by)[key].to_dict() if by else {}
+        return picked(self.keys, by)[key].to_dict() if by else {}
 
     def compute_all(self, functions: Functions) -> list[pl.Series]:
         """The functions of all fields."""
@@ -149,7 +150,7 @@ class Closed(Results):
         if self.lifted:
             assert function.partial is not None
             assert function.partial.fold is not None
-            columns = self.tuples.select(partials_of(number, self.tuples.columns)).get_columns()
+            columns = [self.tuples[name] for name in partials_of(number, self.tuples.columns)]
             return function.partial.finish(function.partial.fold(columns, self.windows))
         given = [self.tuples[argument(number, i)] for i in range(arguments)]
         return function.compute(self.windows, given)

@@ -11,6 +11,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
+from boxcars.kernels.frames import picked
 from boxcars.kernels.text_order import order_of_texts
 
 Ints = NDArray[np.int64]
@@ -45,7 +46,7 @@ def encode_keys(frame: pl.DataFrame, by: Sequence[str], in_order: bool = True) -
     """
     if not by:
         return Keys(np.zeros(frame.height, np.int64), pl.DataFrame(), min(frame.height, 1))
-    columns = frame.select(by)
+    columns = picked(frame, by)
     codes, firsts = factorize(columns.hash_rows().to_numpy())
     table = columns[firsts]
     if not _agree(columns, table, codes):

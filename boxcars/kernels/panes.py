@@ -16,6 +16,7 @@ from numba import njit
 
 from boxcars.kernels.closed import LAST_POSITION, Functions, Grouping, lift, partials_of
 from boxcars.kernels.folds import Windows
+from boxcars.kernels.frames import without
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.keys import encode_keys, group_order, in_order
 from boxcars.kernels.slices import HEAD, Ints, Places, Slices
@@ -66,7 +67,7 @@ class Grouped:
         """Sort rows by their keys, in the order of the keys or in any."""
         keys = encode_keys(rows, group.by, in_order=by_key)
         order, starts = group_order(keys.codes, keys.number)
-        columns = rows.drop([*group.by, group.ts, PANE], strict=False)
+        columns = without(rows, (*group.by, group.ts, PANE))
         columns = columns[order] if columns.width else columns
         return cls(columns, keys.table, order, starts, in_order(pane, order))
 
@@ -98,9 +99,9 @@ class Grouped:
             assert function.partial is not None
             assert function.partial.fold is not None
             names = partials_of(number, self.columns.columns)
-            columns = function.partial.fold(self.columns.select(names).get_columns(), windows)
+            columns = function.partial.fold([self.columns[name] for name in names], windows)
             for name, column in zip(names, columns, strict=True):
-                found[name] = column.cast(self.columns.schema[name])
+                found[name] = column.cast(self.columns.schema[name]).alias(name)
         if POSITION in self.columns.columns:
             found[POSITION] = self.columns[POSITION].gather(slices.lo)
             found[LAST_POSITION] = self.columns[LAST_POSITION].gather(slices.hi - 1)

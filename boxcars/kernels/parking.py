@@ -11,7 +11,7 @@ all of its rows are taken out, and put away anew.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -30,11 +30,12 @@ from boxcars.kernels.closed import (
     own_blocks,
 )
 from boxcars.kernels.folds import Windows
+from boxcars.kernels.frames import replaced, rows_where, without
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import State
 from boxcars.kernels.keys import factorize
 from boxcars.kernels.panes import Grouped
-from boxcars.kernels.parked import all_parked, put_away, take_all, take_some
+from boxcars.kernels.parked import all_parked, is_parked, put_away, take_all, take_some
 from boxcars.kernels.segments import whole
 from boxcars.kernels.slices import HEAD, OF, ROW, TAIL, Ints, block_ids
 from boxcars.kernels.tiers import Hashes, find, hashes_of
@@ -60,6 +61,31 @@ class Blocks(Kernel, Protocol):
 
     def last_start(self, reached: Ints) -> Ints:
         """Where the last windows start that close when keys get there."""
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """Rows with the hashes of their keys."""
+
+    rows: pl.DataFrame
+    hashes: Hashes
+
+    def where(self, mask: NDArray[np.bool_]) -> Hashed:
+        """Those for which the mask holds."""
+        return self if mask.all() else Hashed(rows_where(self.rows, mask), self.hashes[mask])
+
+    def beside(self, others: Hashed) -> Hashed:
+        """These and others."""
+        return Hashed(whole([self.rows, others.rows]), np.concatenate([self.hashes, others.hashes]))
+
+
+@dataclass(frozen=True)
+class Put:
+    """The tuples and heads that stay at hand, and the frames of what is put away."""
+
+    tuples: Hashed
+    heads: Hashed
+    away: State
 
 
 @dataclass(frozen=True)
@@ -93,7 +119,7 @@ class Parking:
     def lift(self, tuples: pl.DataFrame) -> pl.DataFrame:
         """Tuples as rows: partial results in place of the arguments of functions."""
         given = [argument(i, k) for i, (_, n) in enumerate(self.functions) for k in range(n)]
-        rows = {**tuples.drop(given).to_dict(), **lift(tuples, self.functions)}
+        rows = {**without(tuples, given).to_dict(), **lift(tuples, self.functions)}
         if POSITION in rows:
             rows[LAST_POSITION] = rows[POSITION]
         return _standing(pl.DataFrame(rows), ROW)
@@ -110,36 +136,37 @@ class Parking:
         heads, hashes = heads[order], hashes[order]
         place, next_, tails = (heads[name].to_numpy() for name in (_AT, _NEXT, _TAILS))
         which, comes = find(hashes, hashes_of(new, group.by))
-        which, coming = which[comes], new.filter(comes)
+        which, coming = which[comes], rows_where(new, comes)
         reached = self.windows.reached(place, which, coming)
         stays = reached // self.windows.block == place // self.windows.block
         stays &= not everything
-        stays[which[~_same_keys(coming, heads[which], group.by)]] = False
+        stays[which[~_same_keys(coming, heads, which, group.by)]] = False
         stay, out = hashes[stays], hashes[~stays]
         limit = self.windows.last_start(reached)[stays]
         some, counts = take_some(state, stay, _AT, next_[stays], tails[stays], limit)
-        heads = heads.filter(stays)
+        heads = rows_where(heads, stays)
         parts = (*some, heads, *take_all(state, out))
-        beside = [part.drop(_AT, _NEXT, _TAILS, strict=False) for part in parts]
+        beside = [without(part, (_AT, _NEXT, _TAILS)) for part in parts]
         return Taken(whole([*beside, rows]), heads, stay, counts, out)
 
-    def put(
-        self, state: State, group: Grouping, taken: Taken, kept: pl.DataFrame
-    ) -> tuple[Mapping[str, pl.DataFrame], State]:
-        """The rows at hand, and what is put away, when these rows are left."""
-        hashes = hashes_of(kept, group.by)
-        at, staying = find(taken.stay, hashes)
-        heads, came = self._go_on(group, taken, kept.filter(staying), at[staying])
-        rest, hashes = kept.filter(~staying), hashes[~staying]
-        large = self._large(group, rest, hashes)
-        new_heads, away = self._park(group, rest.filter(large))
-        added, parked = (hashes_of(some, group.by) for some in (came, new_heads))
-        known = np.concatenate([hashes_of(heads, group.by), parked])
-        forgotten = np.setdiff1d(np.concatenate([taken.stay, taken.out]), known)
-        keys = np.unique(np.concatenate([added, parked, forgotten]))
-        rows = whole([came, away])
-        after = put_away(state, rows, hashes_of(rows, group.by), keys, hides=~np.isin(keys, added))
-        return {TUPLES: rest.filter(~large), HEADS: whole([heads, new_heads])}, after
+    def put(self, state: State, group: Grouping, taken: Taken, kept: pl.DataFrame) -> Put:
+        """Part the rows that are left: some stay at hand, the others are put away."""
+        rows = Hashed(kept, hashes_of(kept, group.by))
+        at, staying = find(taken.stay, rows.hashes)
+        rest = rows.where(~staying)
+        large = self._large(group, rest)
+        if not (len(taken.stay) or len(taken.out) or large.any()):
+            away: State = {name: frame for name, frame in state.items() if is_parked(name)}
+            return Put(rows, Hashed(taken.heads, taken.stay), away)
+        heads, came = self._go_on(group, taken, rows.where(staying), at[staying])
+        new_heads, parked = self._park(group, rest.where(large))
+        all_heads, leaving = heads.beside(new_heads), came.beside(parked)
+        before = np.concatenate([taken.stay, taken.out])
+        forgotten = before[~find(np.sort(all_heads.hashes), before)[1]]
+        keys = np.unique(np.concatenate([leaving.hashes, forgotten]))
+        hides = ~find(taken.stay, keys)[1] | find(np.sort(forgotten), keys)[1]
+        away = put_away(state, leaving.rows, leaving.hashes, keys, hides)
+        return Put(rest.where(~large), all_heads, away)
 
     def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
         """What is put away of the keys that are one's own."""
@@ -153,69 +180,82 @@ class Parking:
         return put_away({}, rows, hashes, keys, hides=np.ones(len(keys), np.bool_))
 
     def _go_on(
-        self, group: Grouping, taken: Taken, kept: pl.DataFrame, at: Ints
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        self, group: Grouping, taken: Taken, kept: Hashed, at: Ints
+    ) -> tuple[Hashed, Hashed]:
         """The heads of keys that stayed in their blocks, and the rows that are to be put away."""
-        of = kept[OF].to_numpy()
+        of = kept.rows[OF].to_numpy()
+        came = kept.where(of == ROW)
+        came = replace(came, rows=self._placed(came.rows))
         number = taken.heads.height
         if not number:
-            return taken.heads, self._placed(kept)
+            return Hashed(taken.heads, taken.stay), came
         gone = taken.tails - np.bincount(at[of == TAIL], minlength=number)
         alive = np.bincount(at[of != TAIL], minlength=number) > 0
-        heads = taken.heads.with_columns(pl.col(_NEXT) + pl.Series(gone)).filter(alive)
-        came = self._placed(kept.filter(of == ROW))
-        rows = whole([heads.select(kept.columns), came.select(kept.columns)])
+        heads = rows_where(taken.heads, alive)
+        next_ = (taken.heads[_NEXT].to_numpy() + gone)[alive]
+        rows = whole([without(heads, (_NEXT, _TAILS)), came.rows])
         grouped = Grouped.of(rows, np.arange(rows.height), group, by_key=False)
         lo, hi = grouped.starts[:-1], grouped.starts[1:]
         windows = Windows(grouped.slices(lo, hi, HEAD), grouped.key)
-        old = heads.select(_NEXT, _TAILS)[grouped.order[lo]]
-        last = rows[grouped.order[hi - 1]].with_columns(**grouped.partials(windows, self.functions))
-        return _standing(self._placed(last), HEAD).hstack(old), came
+        first, last = grouped.order[lo], rows[grouped.order[hi - 1]]
+        partials = grouped.partials(windows, self.functions)
+        heads = self._heads(last, partials, next_[first], heads[_TAILS].to_numpy()[first])
+        return Hashed(heads, taken.stay[alive][first]), came
 
-    def _large(self, group: Grouping, rows: pl.DataFrame, hashes: Hashes) -> NDArray[np.bool_]:
+    def _large(self, group: Grouping, some: Hashed) -> NDArray[np.bool_]:
         """Which rows belong to keys that have many; not of two keys with one hash."""
-        codes, firsts = factorize(hashes)
+        codes, firsts = factorize(some.hashes)
         large = np.bincount(codes, minlength=len(firsts)) >= _LARGE
-        if not large.any() or self.windows.places(rows) is None:
-            return np.zeros(rows.height, np.bool_)
-        large[codes[~_same_keys(rows, rows[firsts[codes]], group.by)]] = False
+        if not large.any() or self.windows.places(some.rows[:0]) is None:
+            return np.zeros(len(codes), np.bool_)
+        large[codes[~_same_keys(some.rows, some.rows[firsts], codes, group.by)]] = False
         return np.asarray(large[codes])
 
-    def _park(self, group: Grouping, rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def _park(self, group: Grouping, some: Hashed) -> tuple[Hashed, Hashed]:
         """The heads of keys, and their tails and rows, which are to be put away."""
-        rows = self._placed(rows)
+        rows = self._placed(some.rows)
         grouped = Grouped.of(rows, rows[_AT].to_numpy(), group, by_key=False)
-        rows, key, starts = rows[grouped.order], grouped.key, grouped.starts
-        ids = block_ids(own_blocks(grouped.pane // self.windows.block, rows), starts)
+        rows, hashes = rows[grouped.order], some.hashes[grouped.order]
+        key, starts, end = grouped.key, grouped.starts[:-1], grouped.starts[1:]
+        ids = block_ids(own_blocks(grouped.pane // self.windows.block, rows), grouped.starts)
         ends = np.searchsorted(ids, ids, "right")
-        last = ends == starts[1:][key]
+        last = ends == end[key]
         tails = np.flatnonzero(~last)
         windows = Windows(grouped.slices(tails, ends[tails], TAIL), ids)
-        added = rows[tails].with_columns(**grouped.partials(windows, self.functions))
-        number = np.bincount(key[tails], minlength=len(starts) - 1)
-        windows = Windows(grouped.slices(starts[:-1] + number, starts[1:], HEAD), ids)
-        heads = rows[starts[1:] - 1].with_columns(**grouped.partials(windows, self.functions))
-        counts = [pl.Series(_NEXT, np.zeros_like(number)), pl.Series(_TAILS, number)]
-        return (
-            _standing(heads, HEAD).hstack(counts),
-            whole([_standing(added, TAIL), rows.filter(last)]),
+        added = replaced(rows[tails], grouped.partials(windows, self.functions).values())
+        number = np.bincount(key[tails], minlength=len(starts))
+        windows = Windows(grouped.slices(starts + number, end, HEAD), ids)
+        partials = grouped.partials(windows, self.functions)
+        heads = self._heads(rows[end - 1], partials, np.zeros_like(number), number)
+        parked = Hashed(_standing(added, TAIL), hashes[tails]).beside(
+            Hashed(rows, hashes).where(last)
         )
+        return Hashed(heads, hashes[end - 1]), parked
+
+    def _heads(
+        self, last: pl.DataFrame, partials: Mapping[str, pl.Series], next_: Ints, tails: Ints
+    ) -> pl.DataFrame:
+        """Heads up to the last rows of keys, with which of so many tails is next."""
+        counts = [pl.Series(_NEXT, next_), pl.Series(_TAILS, tails)]
+        return replaced(self._placed(_standing(last, HEAD)), [*partials.values(), *counts])
 
     def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
         place = self.windows.places(rows)
-        return rows.with_columns(pl.Series(_AT, place, dtype=pl.Int64))
+        return replaced(rows, [pl.Series(_AT, place, dtype=pl.Int64)])
 
 
 def _standing(rows: pl.DataFrame, what: int) -> pl.DataFrame:
     """Rows that stand for tails, for heads, or for themselves."""
-    return rows.with_columns(pl.lit(what, dtype=pl.Int8).alias(OF))
+    return replaced(rows, [pl.Series(OF, np.full(rows.height, what, np.int8))])
 
 
-def _same_keys(some: pl.DataFrame, others: pl.DataFrame, by: Sequence[str]) -> NDArray[np.bool_]:
-    """Whether rows have the same keys as others, one by one."""
-    same = np.ones(some.height, np.bool_)
+def _same_keys(
+    rows: pl.DataFrame, keys: pl.DataFrame, which: Ints, by: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Whether rows have the keys that they are thought to have."""
+    same = np.ones(rows.height, np.bool_)
     for name in by:
-        same &= some[name].eq_missing(others[name]).to_numpy()
+        same &= rows[name].eq_missing(keys[name].gather(which)).to_numpy()
     return same
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from boxcars.kernels.frames import picked
 from boxcars.kernels.kernel import State
 
 Segments = Sequence[pl.DataFrame]
@@ -45,14 +46,17 @@ def moved_on(segments: Segments, new: pl.DataFrame, gone: int) -> list[pl.DataFr
     """
     kept = _cut([*segments, new], gone)
     while len(kept) > 1 and _RATIO * kept[-1].height >= kept[-2].height:
-        kept[-2:] = [pl.concat([kept[-2], kept[-1].select(kept[-2].columns)]).rechunk()]
+        kept[-2:] = [whole(kept[-2:]).rechunk()]
     return kept
 
 
 def whole(segments: Segments) -> pl.DataFrame:
     """All rows as one frame, in pieces; nothing is copied."""
     full = [segment for segment in segments if segment.height] or [segments[-1]]
-    return pl.concat([segment.select(full[0].columns) for segment in full])
+    if len(full) == 1:
+        return full[0]
+    columns = full[0].columns
+    return pl.concat([s if s.columns == columns else picked(s, columns) for s in full])
 
 
 def _cut(segments: Segments, gone: int) -> list[pl.DataFrame]:

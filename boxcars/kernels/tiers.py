@@ -18,6 +18,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
+from boxcars.kernels.frames import picked
 from boxcars.kernels.kernel import State, appended
 from boxcars.kernels.segments import whole
 
@@ -34,7 +35,7 @@ def hashes_of(frame: pl.DataFrame, by: Sequence[str]) -> Hashes:
     """The hash of the key of each row."""
     if not by:
         return np.zeros(frame.height, np.uint64)
-    return frame.select(by).hash_rows().to_numpy()
+    return picked(frame, by).hash_rows().to_numpy()
 
 
 def start(rows: Rows) -> State:
