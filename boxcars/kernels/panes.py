@@ -71,6 +71,12 @@ class Grouped:
         columns = columns[order] if columns.width else columns
         return cls(columns, keys.table, order, starts, in_order(pane, order))
 
+    @classmethod
+    def by_codes(cls, rows: pl.DataFrame, codes: Ints, number: int) -> Grouped:
+        """Sort rows by the numbers of their keys, of which the table is not asked for."""
+        order, starts = group_order(codes, number)
+        return cls(rows[order], pl.DataFrame(), order, starts, in_order(codes, order))
+
     @cached_property
     def key(self) -> Ints:
         """The number of each row's key."""

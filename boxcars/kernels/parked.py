@@ -20,8 +20,8 @@ from boxcars.kernels.tiers import Hashes, Ints, expand, find
 
 _ROWS, _KEYS = "parked", "parked_keys"
 _HASH, _END, _HIDES = "hash", "end", "hides"
-_RATIO = 4
-"""A tier is merged into the next one unless that one is so many times larger."""
+_MANY = 4
+"""So many tiers of like size are merged: a row is seldom copied, and all tiers seldom looked at."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def put_away(
         end = np.searchsorted(hashes[order], keys, "right")
         index = pl.DataFrame({_HASH: keys, _END: end, _HIDES: hides})
         tiers = [_Tier(index, rows[order]), *tiers]
-    while len(tiers) > 1 and _RATIO * tiers[0].weight >= tiers[1].weight:
-        tiers[:2] = [_merge(tiers[0], tiers[1], last=len(tiers) == 2)]
+    while (alike := _alike(tiers)) >= _MANY:
+        tiers[:alike] = [_merge(tiers[:alike], last=alike == len(tiers))]
     return {
         name: frame
         for number, tier in enumerate(tiers)
@@ -81,8 +81,9 @@ def take_all(state: State, keys: Hashes) -> Sequence[pl.DataFrame]:
     found: list[pl.DataFrame] = []
     for tier in _read(state):
         place, hit = find(tier.hash, keys)
-        found.append(tier.rows[expand(tier.end, place[hit])])
-        keys = keys[~(hit & tier.hides[place])] if len(tier.hash) else keys
+        if hit.any():
+            found.append(tier.rows[expand(tier.end, place[hit])])
+            keys = keys[~(hit & tier.hides[place])]
     return found[::-1]
 
 
@@ -98,7 +99,9 @@ def take_some(
     left = np.arange(len(keys))
     for tier in _read(state):
         place, hit = find(tier.hash, keys[left])
-        hit &= tier.hides[place] if len(tier.hash) else hit
+        if not hit.any():
+            continue
+        hit &= tier.hides[place]
         here = left[hit]
         begin = np.concatenate([[0], tier.end])[place[hit]]
         values = tier.rows[column].to_numpy()
@@ -122,30 +125,46 @@ def _read(state: State) -> list[_Tier]:
     return found
 
 
-def _merge(new: _Tier, old: _Tier, last: bool) -> _Tier:
-    """Two tiers as one; in the ``last`` one keys without rows are forgotten."""
-    place, hit = find(new.hash, old.hash)
-    hidden = hit & new.hides[place] if len(new.hash) else hit
-    seen = np.flatnonzero(~hidden)
-    hashes = np.concatenate([old.hash[seen], new.hash])
+def _alike(tiers: Sequence[_Tier]) -> int:
+    """How many of the newest tiers are not much larger than the newest one of all."""
+    limit = _MANY * tiers[0].weight if tiers else 0
+    return next((n for n, tier in enumerate(tiers) if tier.weight > limit), len(tiers))
+
+
+def _merge(tiers: Sequence[_Tier], last: bool) -> _Tier:
+    """Tiers as one, the newest first; in the ``last`` one keys without rows are forgotten."""
+    old_first = tiers[::-1]
+    hashes = np.concatenate([tier.hash for tier in old_first])
     order = np.argsort(hashes, kind="stable")
-    ends = np.concatenate([old.end, new.end + old.rows.height])
-    entries = np.concatenate([seen, np.arange(len(new.hash)) + len(old.hash)])[order]
-    sizes = np.diff(ends, prepend=0)[entries]
-    rows = whole([old.rows, new.rows])[expand(ends, entries)]
-    hides = np.concatenate([old.hides[seen], new.hides])[order]
-    firsts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order][:1]) != 0)
-    keys = pl.DataFrame(
-        {
-            _HASH: hashes[order][firsts],
-            _END: np.cumsum(sizes)[np.append(firsts[1:], len(order)) - 1],
-            _HIDES: hides[firsts],
-        }
-    )
+    hashes = hashes[order]
+    hides = np.concatenate([tier.hides for tier in old_first])[order]
+    behind = np.cumsum([0, *(tier.rows.height for tier in old_first)])
+    ends = np.concatenate([tier.end + n for tier, n in zip(old_first, behind[:-1], strict=True)])
+    seen, firsts = _visible(hashes, hides)
+    entries = order[seen]
+    rows = whole([tier.rows for tier in old_first])[expand(ends, entries)]
+    number = np.cumsum(np.diff(ends, prepend=0)[entries])
+    end = number[np.append(firsts[1:], len(entries)) - 1]
+    keys = pl.DataFrame({_HASH: hashes[seen][firsts], _END: end, _HIDES: hides[seen][firsts]})
     if last:
-        keys = keys.filter(np.diff(keys[_END].to_numpy(), prepend=0) > 0)
-        keys = keys.with_columns(pl.lit(value=True).alias(_HIDES))
+        keys = keys.filter(np.diff(end, prepend=0) > 0).with_columns(pl.lit(True).alias(_HIDES))
     return _Tier(keys, rows)
+
+
+@njit(cache=True, nogil=True)
+def _visible(hashes: Hashes, hides: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """The entries that no newer one of their key hides; and the first of each key among these."""
+    seen, firsts = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.int64)
+    n = keys = 0
+    for i in range(len(hashes)):
+        if i == 0 or hashes[i] != hashes[i - 1]:
+            firsts[keys] = n
+            keys += 1
+        elif hides[i]:
+            n = firsts[keys - 1]
+        seen[n] = i
+        n += 1
+    return seen[:n], firsts[:keys]
 
 
 @njit(cache=True, nogil=True)

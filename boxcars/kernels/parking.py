@@ -158,9 +158,10 @@ class Parking:
         if not (len(taken.stay) or len(taken.out) or large.any()):
             away: State = {name: frame for name, frame in state.items() if is_parked(name)}
             return Put(rows, Hashed(taken.heads, taken.stay), away)
-        heads, came = self._go_on(group, taken, rows.where(staying), at[staying])
-        new_heads, parked = self._park(group, rest.where(large))
-        all_heads, leaving = heads.beside(new_heads), came.beside(parked)
+        all_heads, leaving = self._go_on(taken, rows.where(staying), at[staying])
+        if large.any():
+            new_heads, parked = self._park(group, rest.where(large))
+            all_heads, leaving = all_heads.beside(new_heads), leaving.beside(parked)
         before = np.concatenate([taken.stay, taken.out])
         forgotten = before[~find(np.sort(all_heads.hashes), before)[1]]
         keys = np.unique(np.concatenate([leaving.hashes, forgotten]))
@@ -179,9 +180,7 @@ class Parking:
         keys = np.unique(hashes)
         return put_away({}, rows, hashes, keys, hides=np.ones(len(keys), np.bool_))
 
-    def _go_on(
-        self, group: Grouping, taken: Taken, kept: Hashed, at: Ints
-    ) -> tuple[Hashed, Hashed]:
+    def _go_on(self, taken: Taken, kept: Hashed, at: Ints) -> tuple[Hashed, Hashed]:
         """The heads of keys that stayed in their blocks, and the rows that are to be put away."""
         of = kept.rows[OF].to_numpy()
         came = kept.where(of == ROW)
@@ -194,13 +193,15 @@ class Parking:
         heads = rows_where(taken.heads, alive)
         next_ = (taken.heads[_NEXT].to_numpy() + gone)[alive]
         rows = whole([without(heads, (_NEXT, _TAILS)), came.rows])
-        grouped = Grouped.of(rows, np.arange(rows.height), group, by_key=False)
+        number_of = np.cumsum(alive) - 1
+        codes = np.concatenate([np.arange(heads.height), number_of[at[of == ROW]]])
+        grouped = Grouped.by_codes(rows, codes, heads.height)
         lo, hi = grouped.starts[:-1], grouped.starts[1:]
         windows = Windows(grouped.slices(lo, hi, HEAD), grouped.key)
-        first, last = grouped.order[lo], rows[grouped.order[hi - 1]]
         partials = grouped.partials(windows, self.functions)
-        heads = self._heads(last, partials, next_[first], heads[_TAILS].to_numpy()[first])
-        return Hashed(heads, taken.stay[alive][first]), came
+        last = rows[grouped.order[hi - 1]]
+        heads = self._heads(last, partials, next_, heads[_TAILS].to_numpy())
+        return Hashed(heads, taken.stay[alive]), came
 
     def _large(self, group: Grouping, some: Hashed) -> NDArray[np.bool_]:
         """Which rows belong to keys that have many; not of two keys with one hash."""
