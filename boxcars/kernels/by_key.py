@@ -82,7 +82,7 @@ class ByKey:
         busy = np.unique(np.concatenate(list(hashes.values())))
         after = tiers.put(tiers.start(rows), rows, hashes, busy)
         if self.parking is not None:
-            after = {**after, **self.parking.share(group, states, mine)}
+            after = {**after, **self.parking.share(group, states, rows[HEADS])}
         calendars = [state[_CALENDAR] for state in states if _CALENDAR in state]
         if calendars:
             after = {**after, _CALENDAR: tiers.share_calendar(calendars, busy)}

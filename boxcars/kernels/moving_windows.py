@@ -14,7 +14,7 @@ from numba import njit
 
 from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks
 from boxcars.kernels.folds import Numbers, Truths, Windows
-from boxcars.kernels.frames import without
+from boxcars.kernels.frames import gathered, without
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
@@ -68,7 +68,7 @@ class MovingWindows:
             tuples = tuples[places]
         keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = without(tuples, group.beside)[order]
+        ordered = gathered(without(tuples, group.beside), order)
         values = ordered[self._column].to_physical().to_numpy()
         fresh, size = places[order] >= held, values.dtype.type(self.size)
         blocks = np.floor_divide(values, size).astype(np.int64)

@@ -16,7 +16,7 @@ from numba import njit
 
 from boxcars.kernels.closed import LAST_POSITION, Functions, Grouping, lift, partials_of
 from boxcars.kernels.folds import Windows
-from boxcars.kernels.frames import without
+from boxcars.kernels.frames import gathered, without
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.keys import encode_keys, group_order, in_order
 from boxcars.kernels.slices import HEAD, Ints, Places, Slices
@@ -68,14 +68,14 @@ class Grouped:
         keys = encode_keys(rows, group.by, in_order=by_key)
         order, starts = group_order(keys.codes, keys.number)
         columns = without(rows, (*group.by, group.ts, PANE))
-        columns = columns[order] if columns.width else columns
+        columns = gathered(columns, order) if columns.width else columns
         return cls(columns, keys.table, order, starts, in_order(pane, order))
 
     @classmethod
     def by_codes(cls, rows: pl.DataFrame, codes: Ints, number: int) -> Grouped:
         """Sort rows by the numbers of their keys, of which the table is not asked for."""
         order, starts = group_order(codes, number)
-        return cls(rows[order], pl.DataFrame(), order, starts, in_order(codes, order))
+        return cls(gathered(rows, order), pl.DataFrame(), order, starts, in_order(codes, order))
 
     @cached_property
     def key(self) -> Ints:

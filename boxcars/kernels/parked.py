@@ -14,13 +14,14 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
+from boxcars.kernels.frames import gathered
 from boxcars.kernels.kernel import State
 from boxcars.kernels.segments import whole
 from boxcars.kernels.tiers import Hashes, Ints, expand, find
 
 _ROWS, _KEYS = "parked", "parked_keys"
 _HASH, _END, _HIDES = "hash", "end", "hides"
-_MANY = 4
+_MANY = 6
 """So many tiers of like size are merged: a row is seldom copied, and all tiers seldom looked at."""
 
 
@@ -46,6 +47,14 @@ class _Tier:
     @property
     def weight(self) -> int:
         return self.keys.height + self.rows.height
+
+
+@dataclass(frozen=True)
+class Found:
+    """Rows, and which of the keys that were asked for each of them belongs to."""
+
+    rows: pl.DataFrame
+    key: Ints
 
 
 def is_parked(name: str) -> bool:
@@ -76,46 +85,41 @@ def put_away(
     }
 
 
-def take_all(state: State, keys: Hashes) -> Sequence[pl.DataFrame]:
+def take_all(state: State, keys: Hashes) -> list[Found]:
     """All rows of some keys, those of a key in the order in which they were put away."""
-    found: list[pl.DataFrame] = []
+    found: list[Found] = []
+    left = np.arange(len(keys))
     for tier in _read(state):
-        place, hit = find(tier.hash, keys)
+        place, hit = find(tier.hash, keys[left])
         if hit.any():
-            found.append(tier.rows[expand(tier.end, place[hit])])
-            keys = keys[~(hit & tier.hides[place])]
+            number = np.diff(tier.end, prepend=0)[place[hit]]
+            rows = tier.rows[expand(tier.end, place[hit])]
+            found.append(Found(rows, np.repeat(left[hit], number)))
+            left = left[~(hit & tier.hides[place])]
     return found[::-1]
 
 
 def take_some(
     state: State, keys: Hashes, column: str, since: Ints, until: Ints, limit: Ints
-) -> tuple[Sequence[pl.DataFrame], Ints]:
+) -> list[Found]:
     """The rows ``[since, until)`` of keys, up to the first whose column has the limit or more.
 
-    They must have been put away at once. Also gives how many of each key these are.
+    They must have been put away at once.
     """
-    found: list[pl.DataFrame] = []
-    counts = np.zeros(len(keys), np.int64)
+    found: list[Found] = []
     left = np.arange(len(keys))
     for tier in _read(state):
         place, hit = find(tier.hash, keys[left])
+        hit[hit] = tier.hides[place[hit]]
         if not hit.any():
             continue
-        hit &= tier.hides[place]
-        here = left[hit]
-        begin = np.concatenate([[0], tier.end])[place[hit]]
+        here, at = left[hit], place[hit]
+        begin = np.where(at > 0, tier.end[at - 1], 0)
         values = tier.rows[column].to_numpy()
         rows, number = _some(values, begin + since[here], begin + until[here], limit[here])
-        found.append(tier.rows[rows])
-        counts[here] = number
+        found.append(Found(tier.rows[rows], np.repeat(here, number)))
         left = left[~hit]
-    return found, counts
-
-
-def all_parked(state: State) -> Hashes:
-    """The hashes of all keys of which something is put away."""
-    found = [tier.hash for tier in _read(state)]
-    return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+    return found
 
 
 def _read(state: State) -> list[_Tier]:
@@ -142,7 +146,7 @@ def _merge(tiers: Sequence[_Tier], last: bool) -> _Tier:
     ends = np.concatenate([tier.end + n for tier, n in zip(old_first, behind[:-1], strict=True)])
     seen, firsts = _visible(hashes, hides)
     entries = order[seen]
-    rows = whole([tier.rows for tier in old_first])[expand(ends, entries)]
+    rows = gathered(whole([tier.rows for tier in old_first]), expand(ends, entries))
     number = np.cumsum(np.diff(ends, prepend=0)[entries])
     end = number[np.append(firsts[1:], len(entries)) - 1]
     keys = pl.DataFrame({_HASH: hashes[seen][firsts], _END: end, _HIDES: hides[seen][firsts]})

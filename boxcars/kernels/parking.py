@@ -23,7 +23,6 @@ from boxcars.kernels.closed import (
     Functions,
     Grouping,
     Kernel,
-    Own,
     argument,
     lift,
     no_places,
@@ -35,7 +34,7 @@ from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import State
 from boxcars.kernels.keys import factorize
 from boxcars.kernels.panes import Grouped
-from boxcars.kernels.parked import all_parked, is_parked, put_away, take_all, take_some
+from boxcars.kernels.parked import Found, is_parked, put_away, take_all, take_some
 from boxcars.kernels.segments import whole
 from boxcars.kernels.slices import HEAD, OF, ROW, TAIL, Ints, block_ids
 from boxcars.kernels.tiers import Hashes, find, hashes_of
@@ -138,16 +137,24 @@ class Parking:
         which, comes = find(hashes, hashes_of(new, group.by))
         which, coming = which[comes], rows_where(new, comes)
         reached = self.windows.reached(place, which, coming)
-        stays = reached // self.windows.block == place // self.windows.block
+        stays = self._blocks(reached) == self._blocks(place)
         stays &= not everything
         stays[which[~_same_keys(coming, heads, which, group.by)]] = False
         stay, out = hashes[stays], hashes[~stays]
         limit = self.windows.last_start(reached)[stays]
-        some, counts = take_some(state, stay, _AT, next_[stays], tails[stays], limit)
-        heads = rows_where(heads, stays)
-        parts = (*some, heads, *take_all(state, out))
+        some = take_some(state, stay, _AT, next_[stays], tails[stays], limit)
+        everything_of = take_all(state, out)
+        stay_heads, out_heads = rows_where(heads, stays), rows_where(heads, ~stays)
+        parts = [
+            *(_with_keys(found, stay_heads, group.by) for found in some),
+            stay_heads,
+            *(_with_keys(found, out_heads, group.by) for found in everything_of),
+        ]
+        counts = np.bincount(
+            np.concatenate([no_places(), *(found.key for found in some)]), minlength=len(stay)
+        )
         beside = [without(part, (_AT, _NEXT, _TAILS)) for part in parts]
-        return Taken(whole([*beside, rows]), heads, stay, counts, out)
+        return Taken(whole([*beside, rows]), stay_heads, stay, counts, out)
 
     def put(self, state: State, group: Grouping, taken: Taken, kept: pl.DataFrame) -> Put:
         """Part the rows that are left: some stay at hand, the others are put away."""
@@ -166,18 +173,18 @@ class Parking:
         forgotten = before[~find(np.sort(all_heads.hashes), before)[1]]
         keys = np.unique(np.concatenate([leaving.hashes, forgotten]))
         hides = ~find(taken.stay, keys)[1] | find(np.sort(forgotten), keys)[1]
-        away = put_away(state, leaving.rows, leaving.hashes, keys, hides)
+        rows_away = without(leaving.rows, group.beside)
+        away = put_away(state, rows_away, leaving.hashes, keys, hides)
         return Put(rest.where(~large), all_heads, away)
 
-    def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
-        """What is put away of the keys that are one's own."""
-        parts = [take_all(state, all_parked(state)) for state in states]
-        own = [some.filter(mine(some)) for some in map(whole, filter(None, parts))]
-        if not own:
+    def share(self, group: Grouping, states: Sequence[State], heads: pl.DataFrame) -> State:
+        """What several places have put away of the keys with these heads."""
+        keys = np.sort(hashes_of(heads, group.by))
+        found = [some for state in states for some in take_all(state, keys)]
+        if not found:
             return {}
-        rows = whole(own)
-        hashes = hashes_of(rows, group.by)
-        keys = np.unique(hashes)
+        rows = whole([some.rows for some in found])
+        hashes = keys[np.concatenate([some.key for some in found])]
         return put_away({}, rows, hashes, keys, hides=np.ones(len(keys), np.bool_))
 
     def _go_on(self, taken: Taken, kept: Hashed, at: Ints) -> tuple[Hashed, Hashed]:
@@ -204,12 +211,21 @@ class Parking:
         return Hashed(heads, taken.stay[alive]), came
 
     def _large(self, group: Grouping, some: Hashed) -> NDArray[np.bool_]:
-        """Which rows belong to keys that have many; not of two keys with one hash."""
+        """Which rows belong to keys that have many.
+
+        Not of two keys with one hash, nor where the next tuple is one of the next block.
+        """
         codes, firsts = factorize(some.hashes)
         large = np.bincount(codes, minlength=len(firsts)) >= _LARGE
         if not large.any() or self.windows.places(some.rows[:0]) is None:
             return np.zeros(len(codes), np.bool_)
         large[codes[~_same_keys(some.rows, some.rows[firsts], codes, group.by)]] = False
+        place = self._placed(some.rows)[_AT].to_numpy()
+        last = np.zeros(len(firsts), np.int64)
+        last[codes] = place
+        large &= self._blocks(
+            self.windows.reached(last, no_places(), some.rows[:0])
+        ) == self._blocks(last)
         return np.asarray(large[codes])
 
     def _park(self, group: Grouping, some: Hashed) -> tuple[Hashed, Hashed]:
@@ -240,6 +256,9 @@ class Parking:
         counts = [pl.Series(_NEXT, next_), pl.Series(_TAILS, tails)]
         return replaced(self._placed(_standing(last, HEAD)), [*partials.values(), *counts])
 
+    def _blocks(self, place: Ints) -> Ints:
+        return place // self.windows.block
+
     def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
         place = self.windows.places(rows)
         return replaced(rows, [pl.Series(_AT, place, dtype=pl.Int64)])
@@ -248,6 +267,11 @@ class Parking:
 def _standing(rows: pl.DataFrame, what: int) -> pl.DataFrame:
     """Rows that stand for tails, for heads, or for themselves."""
     return replaced(rows, [pl.Series(OF, np.full(rows.height, what, np.int8))])
+
+
+def _with_keys(found: Found, heads: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """Rows with the keys of their heads, which were not put away with them."""
+    return replaced(found.rows, [heads[name].gather(found.key) for name in by])
 
 
 def _same_keys(

@@ -18,7 +18,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.frames import picked
+from boxcars.kernels.frames import gathered, picked
 from boxcars.kernels.kernel import State, appended
 from boxcars.kernels.segments import whole
 
@@ -124,7 +124,7 @@ def _merge(new: Rows, old: Rows, last: bool) -> dict[str, pl.DataFrame]:
         number = len(new_ends)
         places = np.concatenate([np.arange(number), number + np.flatnonzero(~hidden)])
         joint = np.concatenate([new_ends, old_ends + new[name].height])
-        merged[name] = whole([new[name], old[name]])[expand(joint, places[order])]
+        merged[name] = gathered(whole([new[name], old[name]]), expand(joint, places[order]))
         sizes[name] = np.concatenate([_sizes(new_ends), left])[order]
     keep = np.ones(len(both), np.bool_)
     if last:

@@ -11,7 +11,7 @@ from numba import njit
 
 from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks, standing
 from boxcars.kernels.folds import Numbers, Truths, Windows
-from boxcars.kernels.frames import without
+from boxcars.kernels.frames import gathered, without
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import HEAD, Flags, Ints, Places, Slices, block_ids, full_slices
@@ -74,7 +74,7 @@ class TupleWindows:
         by_key = self.timeout is not None or (frontier.final and self.flush)
         keys = encode_keys(tuples, group.by, in_order=by_key)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = without(tuples, group.beside)[order]
+        ordered = gathered(without(tuples, group.beside), order)
         dtype = ordered.schema[group.ts]
         times = ordered[group.ts].to_physical().to_numpy()
         index = ordered[_INDEX].to_numpy().copy()

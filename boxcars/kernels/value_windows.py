@@ -17,7 +17,7 @@ from numba import njit
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks
 from boxcars.kernels.folds import Numbers, Truths, Windows
-from boxcars.kernels.frames import without
+from boxcars.kernels.frames import gathered, without
 from boxcars.kernels.kernel import Frontier, State, appended, physical_value
 from boxcars.kernels.keys import encode_keys, group_order
 from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, parts_of
@@ -71,7 +71,7 @@ class ValueWindows:
             tuples = tuples[places]
         keys = encode_keys(tuples, group.by)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = without(tuples, group.beside)[order]
+        ordered = gathered(without(tuples, group.beside), order)
         pane = axis.pane_of(ordered[VALUE])
         final = frontier.final and self.flush
         seen = places[order] < held
