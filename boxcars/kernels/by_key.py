@@ -56,7 +56,7 @@ class ByKey:
         else:
             taken = parking.take(state, group, old, new, self.flush and frontier.final)
             results = self.kernel.close(group, {TUPLES: taken.rows}, new, frontier)
-            put = parking.put(state, group, taken, results.state[TUPLES])
+            put = parking.put(state, group, taken, results.state[TUPLES], new.height)
             rows, away = {TUPLES: put.tuples.rows, HEADS: put.heads.rows}, put.away
             hashes = {TUPLES: put.tuples.hashes, HEADS: put.heads.hashes}
         if not known:

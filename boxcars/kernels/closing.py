@@ -104,7 +104,9 @@ class Closing:
         self, passed: Segments, sliding: Sliding | None, large: bool
     ) -> tuple[Closed, Segments, Sliding | None]:
         """Close windows over rows of panes: all, or what those of a block do not share."""
-        came = self.lifted(self.seen if passed else self.begin, self.ripe)
+        rows = self.lifted(self.seen if passed else self.begin, self.ripe)
+        came = condensed(rows, self.group, self.functions)
+        sparse = came is rows
         last = self._next - self.axis.advance
         edge = self._start - self._start % self.axis.size + self.axis.size
         if last >= edge:
@@ -121,12 +123,11 @@ class Closing:
             closed, _ = self._closed(rows, rows[PANE].to_numpy())
         if self._next >= edge:
             sliding = None
-        left = came[_before(came, self._next) :]
-        few = condensed(left, self.group, self.functions)
         old = _before(whole(passed), self._next) if passed else 0
-        if sliding is None and few is left and old == sum(map(len, passed)):
-            return closed, [], None  # what is kept lies in no row, and comes alone
-        return closed, moved_on(passed or [left.clear()], few, old), sliding
+        if sliding is None and sparse and old == sum(map(len, passed)):
+            return closed, [], None  # what is still needed has come now, as tuples, and alone
+        left = came[_before(came, self._next) :]
+        return closed, moved_on(passed or [left.clear()], left, old), sliding
 
     def _slide(self, sliding: Sliding, came: pl.DataFrame, last: int) -> tuple[Closed, Sliding]:
         """Close windows that start in one block, the last of them with pane ``last``."""

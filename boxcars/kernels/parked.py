@@ -85,7 +85,7 @@ def put_away(
     }
 
 
-def take_all(state: State, keys: Hashes) -> list[Found]:
+def take_all(state: State, keys: Hashes) -> Found | None:
     """All rows of some keys, those of a key in the order in which they were put away."""
     found: list[Found] = []
     left = np.arange(len(keys))
@@ -96,12 +96,12 @@ def take_all(state: State, keys: Hashes) -> list[Found]:
             rows = tier.rows[expand(tier.end, place[hit])]
             found.append(Found(rows, np.repeat(left[hit], number)))
             left = left[~(hit & tier.hides[place])]
-    return found[::-1]
+    return _together(found[::-1])
 
 
 def take_some(
     state: State, keys: Hashes, column: str, since: Ints, until: Ints, limit: Ints
-) -> list[Found]:
+) -> Found | None:
     """The rows ``[since, until)`` of keys, up to the first whose column has the limit or more.
 
     They must have been put away at once.
@@ -119,7 +119,13 @@ def take_some(
         rows, number = _some(values, begin + since[here], begin + until[here], limit[here])
         found.append(Found(tier.rows[rows], np.repeat(here, number)))
         left = left[~hit]
-    return found
+    return _together(found)
+
+
+def _together(found: Sequence[Found]) -> Found | None:
+    if not found:
+        return None
+    return Found(whole([f.rows for f in found]), np.concatenate([f.key for f in found]))
 
 
 def _read(state: State) -> list[_Tier]:

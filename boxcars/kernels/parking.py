@@ -43,6 +43,8 @@ TUPLES, HEADS = "tuples", "heads"
 _AT, _NEXT, _TAILS = "__at", "__next", "__tails"
 _LARGE = 32
 """The rows of a key are put away if there are at least so many."""
+_WORTH = 2
+"""Rows are put away when there are so many times more of them than new ones."""
 
 
 class Blocks(Kernel, Protocol):
@@ -143,25 +145,25 @@ class Parking:
         stay, out = hashes[stays], hashes[~stays]
         limit = self.windows.last_start(reached)[stays]
         some = take_some(state, stay, _AT, next_[stays], tails[stays], limit)
-        everything_of = take_all(state, out)
-        stay_heads, out_heads = rows_where(heads, stays), rows_where(heads, ~stays)
+        whole_keys = take_all(state, out)
+        counts = np.bincount(some.key if some else no_places(), minlength=len(stay))
+        staying = rows_where(heads, stays)
         parts = [
-            *(_with_keys(found, stay_heads, group.by) for found in some),
-            stay_heads,
-            *(_with_keys(found, out_heads, group.by) for found in everything_of),
+            *([_with_keys(some, staying, group.by)] if some else []),
+            staying,
+            *([_with_keys(whole_keys, rows_where(heads, ~stays), group.by)] if whole_keys else []),
         ]
-        counts = np.bincount(
-            np.concatenate([no_places(), *(found.key for found in some)]), minlength=len(stay)
-        )
         beside = [without(part, (_AT, _NEXT, _TAILS)) for part in parts]
-        return Taken(whole([*beside, rows]), stay_heads, stay, counts, out)
+        return Taken(whole([*beside, rows]), staying, stay, counts, out)
 
-    def put(self, state: State, group: Grouping, taken: Taken, kept: pl.DataFrame) -> Put:
-        """Part the rows that are left: some stay at hand, the others are put away."""
+    def put(self, state: State, group: Grouping, taken: Taken, kept: pl.DataFrame, new: int) -> Put:
+        """Part the rows that are left when so many new ones came: at hand, and put away."""
         rows = Hashed(kept, hashes_of(kept, group.by))
         at, staying = find(taken.stay, rows.hashes)
         rest = rows.where(~staying)
         large = self._large(group, rest)
+        if np.count_nonzero(large) < _WORTH * new:
+            large[:] = False
         if not (len(taken.stay) or len(taken.out) or large.any()):
             away: State = {name: frame for name, frame in state.items() if is_parked(name)}
             return Put(rows, Hashed(taken.heads, taken.stay), away)
@@ -180,7 +182,7 @@ class Parking:
     def share(self, group: Grouping, states: Sequence[State], heads: pl.DataFrame) -> State:
         """What several places have put away of the keys with these heads."""
         keys = np.sort(hashes_of(heads, group.by))
-        found = [some for state in states for some in take_all(state, keys)]
+        found = [some for state in states if (some := take_all(state, keys)) is not None]
         if not found:
             return {}
         rows = whole([some.rows for some in found])

@@ -59,6 +59,7 @@ def parking_from(rows: int) -> Iterator[None]:
     """Keys with so many rows have them put away."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parking, "_LARGE", rows)
+        patch.setattr(parking, "_WORTH", 0)
         yield
 
 
