@@ -89,10 +89,8 @@ class Closing:
         Without rows, the tuples are kept.
         """
         lifts = can_lift(self.functions)
-        old = sum(map(len, passed)) or self.seen - self.begin
-        large = lifts and is_large(old, self.ripe - self.seen)
-        if passed or large:
-            return self._close_rows(passed, sliding, large)
+        if passed or (lifts and is_large(self.seen - self.begin, self.ripe - self.seen)):
+            return self._close_rows(passed, sliding)
         tuples = self.tuples[self.begin : self.ripe]
         closed, _ = self._closed(tuples, self.axis.pane_of(tuples[self.group.ts]))
         if not (lifts and is_dense(closed.windows)):
@@ -101,7 +99,7 @@ class Closing:
         return closed, [condensed(rows, self.group, self.functions)], None
 
     def _close_rows(
-        self, passed: Segments, sliding: Sliding | None, large: bool
+        self, passed: Segments, sliding: Sliding | None
     ) -> tuple[Closed, Segments, Sliding | None]:
         """Close windows over rows of panes: all, or what those of a block do not share."""
         rows = self.lifted(self.seen if passed else self.begin, self.ripe)
@@ -113,7 +111,7 @@ class Closing:
             sliding = None
         elif sliding is not None:
             closed, sliding = self._slide(sliding, came, last)
-        elif large:
+        elif not passed or is_large(sum(map(len, passed)), came.height):
             rows = whole([*passed, came])
             block = rows[_before(rows, self._start) : _before(rows, edge)]
             sliding = Sliding.of(block, self.group, self.functions)
