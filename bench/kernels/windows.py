@@ -90,18 +90,24 @@ def compare(name: str, net: bx.Network, **peers: Callable[[pl.DataFrame], pl.Dat
 
 
 def cost_of_size() -> None:
+    """One train, all kinds of sliding windows."""
     data = calls(ROWS, keys=100)
-    for ratio in (6, 600):
-        window = bx.time(ratio, advance=1)
-        net = network(
-            window, n="count()", s="sum(duration)", least="min(duration)", f="first(time)"
-        )
-        seconds = box_seconds(net, data)
-        rows = bx.preview(net, {"calls": data})["out"].num_rows
-        print(
-            f"  size/advance {ratio:3}: {1000 * seconds:.0f} ms for {ROWS:,} tuples "
-            f"and {rows:,} results"
-        )
+    kinds: dict[str, Callable[[int], bx.Window]] = {
+        "time": lambda size: bx.time(size, 1),
+        "value": lambda size: bx.value("time", size, 1),
+        "time, every tuple": lambda size: bx.time(size, 0),
+        "tuples": lambda size: bx.tuples(size, 1),
+    }
+    functions = {"n": "count()", "s": "sum(duration)", "least": "min(duration)", "f": "first(time)"}
+    for kind, window in kinds.items():
+        for size in (6, 600):
+            net = network(window(size), **functions)
+            seconds = box_seconds(net, data)
+            rows = bx.preview(net, {"calls": data})["out"].num_rows
+            print(
+                f"  {kind}, size {size:3}: {1000 * seconds:.0f} ms for {ROWS:,} tuples "
+                f"and {rows:,} results"
+            )
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ def is_dense(windows: Windows) -> bool:
     """Whether the tuples among which these windows lie fall into few panes."""
     if len(windows.blocks) < _WORTH or windows.panes is None:
         return False
-    return _DENSE * (len(first_of_panes(windows.blocks, windows.panes)) - 1) <= len(windows.blocks)
+    return _DENSE * _number_of_panes(windows.blocks, windows.panes) <= len(windows.blocks)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Grouped:
     @cached_property
     def firsts(self) -> Ints:
         """Where the rows of each key and pane start; and behind the last of them."""
-        return first_of_panes(self.key, self.pane)
+        return _first_of_panes(self.key, self.pane)
 
     def slices(self, lo: Ints, hi: Ints, part: int) -> Slices:
         """Rows of one key each that all are the same part of a block."""
@@ -128,7 +128,15 @@ def condensed(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.D
 
 
 @njit(cache=True, nogil=True)
-def first_of_panes(groups: Ints, panes: Ints) -> Ints:
+def _number_of_panes(groups: Ints, panes: Ints) -> int:
+    found = min(len(panes), 1)
+    for i in range(1, len(panes)):
+        found += (panes[i] != panes[i - 1]) | (groups[i] != groups[i - 1])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _first_of_panes(groups: Ints, panes: Ints) -> Ints:
     """Where the rows of each group and pane start; and behind the last of them."""
     firsts = np.empty(len(panes) + 1, np.int64)
     found = 0

@@ -222,12 +222,10 @@ class Parking:
         if not large.any() or self.windows.places(some.rows[:0]) is None:
             return np.zeros(len(codes), np.bool_)
         large[codes[~_same_keys(some.rows, some.rows[firsts], codes, group.by)]] = False
-        place = self._placed(some.rows)[_AT].to_numpy()
         last = np.zeros(len(firsts), np.int64)
-        last[codes] = place
-        large &= self._blocks(
-            self.windows.reached(last, no_places(), some.rows[:0])
-        ) == self._blocks(last)
+        last[codes] = self._placed(some.rows)[_AT].to_numpy()
+        reached = self.windows.reached(last, no_places(), some.rows[:0])
+        large &= self._blocks(reached) == self._blocks(last)
         return np.asarray(large[codes])
 
     def _park(self, group: Grouping, some: Hashed) -> tuple[Hashed, Hashed]:
@@ -246,10 +244,8 @@ class Parking:
         windows = Windows(grouped.slices(starts + number, end, HEAD), ids)
         partials = grouped.partials(windows, self.functions)
         heads = self._heads(rows[end - 1], partials, np.zeros_like(number), number)
-        parked = Hashed(_standing(added, TAIL), hashes[tails]).beside(
-            Hashed(rows, hashes).where(last)
-        )
-        return Hashed(heads, hashes[end - 1]), parked
+        of_tails = Hashed(_standing(added, TAIL), hashes[tails])
+        return Hashed(heads, hashes[end - 1]), of_tails.beside(Hashed(rows, hashes).where(last))
 
     def _heads(
         self, last: pl.DataFrame, partials: Mapping[str, pl.Series], next_: Ints, tails: Ints
