@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from boxcars.kernels.axis import Axis
@@ -41,7 +42,7 @@ class TimeWindows:
         kept = read_segments(state, _TUPLES)
         passed: Segments = read_segments(state, _PASSED)
         sliding, first = Sliding.read(state), _first_of(state)
-        end = max(first, self._end([*kept, new], group, frontier))
+        end = max(first, self._end([*kept, new], passed, group, frontier))
         turn = Closing(self.axis, self.functions, group, whole([*kept, new]), first, end)
         gone = 0
         if end == first:
@@ -73,15 +74,15 @@ class TimeWindows:
             [share_tuples(unseen, mine, group.ts)], [share_tuples(rows, mine, PANE)], first
         )
 
-    def _end(self, segments: Segments, group: Grouping, frontier: Frontier) -> int:
+    def _end(self, tuples: Segments, passed: Segments, group: Grouping, frontier: Frontier) -> int:
         """The first window that stays open."""
         end = 0
         if frontier.value is not None:
             end = (self.axis.pane_of_one(frontier.value) - self.axis.size) // self.axis.advance + 1
         if frontier.final and self.flush:
-            for last in (segment[group.ts][-1:] for segment in segments):
-                if len(last):
-                    end = max(end, int(self.axis.pane_of(last)[0]) // self.axis.advance + 1)
+            panes = [self.axis.pane_of(segment[group.ts][-1:]) for segment in tuples]
+            panes += [segment[PANE][-1:].to_numpy() for segment in passed]
+            end = max([end, *(np.concatenate(panes) // self.axis.advance + 1).tolist()])
         return end
 
 

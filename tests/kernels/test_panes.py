@@ -48,6 +48,7 @@ tuples = (
     .map(lambda some: [row for row, count in some for _ in range(count)])
     .map(lambda rows: sorted(rows, key=lambda row: row[0]))
 )
+END = bx.Frontier(99)
 MODES = {
     "as they are": {"dense": 10**9, "large": 10**9},
     "condensed": {"dense": 0, "large": 10**9},
@@ -68,12 +69,15 @@ def keeping(mode: str) -> Iterator[None]:
         yield
 
 
-def results(box: Aggregate, rows: list[Any], cuts: list[int]) -> Iterator[tuple[State, Any]]:
+def results(
+    box: Aggregate, rows: list[Any], cuts: list[int], last: bx.Frontier = END
+) -> Iterator[tuple[State, Any]]:
     """What leaves in each step; a step ends at each cut."""
     state, begin = box.start((SCHEMA,)), 0
     for end in [*sorted(cuts), 99]:
         new = [row for row in rows if begin <= row[0] < end]
-        step = box.step(state, (_train(new),), (bx.Frontier(end),), (SCHEMA,))
+        frontier = bx.Frontier(end) if end < 99 else last
+        step = box.step(state, (_train(new),), (frontier,), (SCHEMA,))
         state, begin = step.state, max(begin, end)
         yield state, step.trains["0"]
 
@@ -104,6 +108,23 @@ def test_the_same_to_the_last_bit(
         ((_, expected),) = results(box, rows, [])
     with keeping(mode):
         found = [train for _, train in results(box, rows, cuts)]
+    assert pl.concat(found).equals(expected)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@settings(deadline=None, max_examples=40)
+@given(tuples, st.integers(1, 12), st.integers(1, 12), st.lists(st.integers(0, 30), max_size=12))
+@example([(6, "a", 1.0, 1, "x")] * 9, 10, 5, [14])
+@example([(t, k, t / 3, t, "x") for t in range(30) for k in "ab"], 12, 2, [*range(31)])
+def test_what_is_open_at_the_end_is_flushed(
+    mode: str, rows: list[Any], size: int, advance: int, cuts: list[int]
+) -> None:
+    box = Aggregate.build(bx.time(size, advance, flush=True), by="k", fields=FUNCTIONS)
+    last = bx.Frontier(max([*cuts, *(row[0] for row in rows)], default=0), final=True)
+    with keeping("as they are"):
+        ((_, expected),) = results(box, rows, [], last)
+    with keeping(mode):
+        found = [train for _, train in results(box, rows, cuts, last)]
     assert pl.concat(found).equals(expected)
 
 
