@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boxcars.kernels.aggregates import Function
 from boxcars.kernels.folds import Windows
-from boxcars.kernels.frames import picked
+from boxcars.kernels.frames import picked, replaced
 from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.slices import OF, TAIL, Ints
@@ -171,6 +171,11 @@ def own_blocks(block: Ints, rows: pl.DataFrame) -> Ints:
     """The blocks of rows, where each that stands for a tail is a block by itself."""
     tails = standing(rows, TAIL)
     return np.where(tails, -1 - np.arange(rows.height), block) if tails.any() else block
+
+
+def stand(rows: pl.DataFrame, what: int) -> pl.DataFrame:
+    """Rows that stand for tails, for heads, or for themselves."""
+    return replaced(rows, [pl.Series(OF, np.full(rows.height, what, np.int8))])
 
 
 def standing(rows: pl.DataFrame, what: int) -> NDArray[np.bool_]:

@@ -6,16 +6,15 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Functions, Grouping, no_places
+from boxcars.kernels.closed import Closed, Functions, Grouping, no_places, own_blocks, stand
 from boxcars.kernels.folds import Windows
 from boxcars.kernels.kernel import Frontier
 from boxcars.kernels.panes import PANE, Grouped, can_lift, condensed, is_dense, lifted
 from boxcars.kernels.segments import Segments, moved_on, whole
-from boxcars.kernels.slices import Ints, block_ids
+from boxcars.kernels.slices import ROW, Ints, block_ids
 from boxcars.kernels.sliding import Sliding, is_large
 from boxcars.kernels.stretches import Panes, closed_windows
 
@@ -129,23 +128,19 @@ class Closing:
 
     def _slide(self, sliding: Sliding, came: pl.DataFrame, last: int) -> tuple[Closed, Sliding]:
         """Close windows that start in one block, the last of them with pane ``last``."""
-        tails = sliding.needed(last)
-        rows = whole([tails, sliding.heads, came])
-        closed, grouped = self._closed(rows, rows[PANE].to_numpy(), tails.height)
+        beside = stand(whole([sliding.heads, came]), ROW)
+        rows = whole([sliding.needed(last), beside])
+        closed, grouped = self._closed(rows, rows[PANE].to_numpy())
         blocks = closed.windows.blocks
-        after = sliding.moved_on(grouped, blocks, tails.height, self._next, self.functions)
-        return closed, after
+        return closed, sliding.moved_on(grouped, blocks, self._next, self.functions)
 
-    def _closed(self, rows: pl.DataFrame, pane: Ints, tails: int = 0) -> tuple[Closed, Grouped]:
-        """The windows over tuples or rows; of rows, the first so many are tails."""
+    def _closed(self, rows: pl.DataFrame, pane: Ints) -> tuple[Closed, Grouped]:
+        """The windows over tuples, or over rows that may stand for tails."""
         axis = self.axis
         grouped = Grouped.of(rows, pane, self.group)
         panes = Panes.of(grouped.pane, axis.size, axis.advance)
         slices, stretches = closed_windows(panes, grouped.starts, self.first, self.end)
-        block = panes.block
-        if tails:
-            place = grouped.order.astype(np.int64)
-            block = np.where(place < tails, -1 - place, block)
+        block = own_blocks(panes.block, grouped.columns)
         closed = Closed(
             tuples=grouped.columns,
             windows=Windows(slices, block_ids(block, grouped.starts), panes=grouped.pane),

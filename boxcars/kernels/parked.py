@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from boxcars.kernels.frames import gathered
 from boxcars.kernels.kernel import State
 from boxcars.kernels.segments import whole
+from boxcars.kernels.slices import places_up_to
 from boxcars.kernels.tiers import Hashes, Ints, expand, find
 
 _ROWS, _KEYS = "parked", "parked_keys"
@@ -116,7 +117,7 @@ def take_some(
         here, at = left[hit], place[hit]
         begin = np.where(at > 0, tier.end[at - 1], 0)
         values = tier.rows[column].to_numpy()
-        rows, number = _some(values, begin + since[here], begin + until[here], limit[here])
+        rows, number = places_up_to(values, begin + since[here], begin + until[here], limit[here])
         found.append(Found(tier.rows[rows], np.repeat(here, number)))
         left = left[~hit]
     return _together(found)
@@ -175,21 +176,3 @@ def _visible(hashes: Hashes, hides: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         seen[n] = i
         n += 1
     return seen[:n], firsts[:keys]
-
-
-@njit(cache=True, nogil=True)
-def _some(values: Ints, begin: Ints, end: Ints, limit: Ints) -> tuple[Ints, Ints]:
-    """Places from ``begin`` on, up to and with the first of the limit, for each key."""
-    numbers = np.zeros(len(begin), np.int64)
-    for key in range(len(begin)):
-        place = begin[key]
-        while place < end[key] - 1 and values[place] < limit[key]:
-            place += 1
-        numbers[key] = min(place + 1, end[key]) - begin[key]
-    places = np.empty(numbers.sum(), np.int64)
-    n = 0
-    for key in range(len(begin)):
-        for place in range(begin[key], begin[key] + numbers[key]):
-            places[n] = place
-            n += 1
-    return places, numbers

@@ -27,6 +27,7 @@ from boxcars.kernels.closed import (
     lift,
     no_places,
     own_blocks,
+    stand,
 )
 from boxcars.kernels.folds import Windows
 from boxcars.kernels.frames import replaced, rows_where, without
@@ -123,7 +124,7 @@ class Parking:
         rows = {**without(tuples, given).to_dict(), **lift(tuples, self.functions)}
         if POSITION in rows:
             rows[LAST_POSITION] = rows[POSITION]
-        return _standing(pl.DataFrame(rows), ROW)
+        return stand(pl.DataFrame(rows), ROW)
 
     def take(
         self, state: State, group: Grouping, old: State, new: pl.DataFrame, everything: bool
@@ -244,7 +245,7 @@ class Parking:
         windows = Windows(grouped.slices(starts + number, end, HEAD), ids)
         partials = grouped.partials(windows, self.functions)
         heads = self._heads(rows[end - 1], partials, np.zeros_like(number), number)
-        of_tails = Hashed(_standing(added, TAIL), hashes[tails])
+        of_tails = Hashed(stand(added, TAIL), hashes[tails])
         return Hashed(heads, hashes[end - 1]), of_tails.beside(Hashed(rows, hashes).where(last))
 
     def _heads(
@@ -252,7 +253,7 @@ class Parking:
     ) -> pl.DataFrame:
         """Heads up to the last rows of keys, with which of so many tails is next."""
         counts = [pl.Series(_NEXT, next_), pl.Series(_TAILS, tails)]
-        return replaced(self._placed(_standing(last, HEAD)), [*partials.values(), *counts])
+        return replaced(self._placed(stand(last, HEAD)), [*partials.values(), *counts])
 
     def _blocks(self, place: Ints) -> Ints:
         return place // self.windows.block
@@ -260,11 +261,6 @@ class Parking:
     def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
         place = self.windows.places(rows)
         return replaced(rows, [pl.Series(_AT, place, dtype=pl.Int64)])
-
-
-def _standing(rows: pl.DataFrame, what: int) -> pl.DataFrame:
-    """Rows that stand for tails, for heads, or for themselves."""
-    return replaced(rows, [pl.Series(OF, np.full(rows.height, what, np.int8))])
 
 
 def _with_keys(found: Found, heads: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

@@ -113,3 +113,21 @@ def full_slices(
             k += 1
         needed[code] = k * advance
     return key[:n], low[:n], high[:n], parts[:n], cause[:n], needed
+
+
+@njit(cache=True, nogil=True)
+def places_up_to(values: Ints, begin: Ints, end: Ints, limit: Ints) -> tuple[Ints, Ints]:
+    """Places from ``begin`` on, up to and with the first of the limit, for each key."""
+    numbers = np.zeros(len(begin), np.int64)
+    for key in range(len(begin)):
+        place = begin[key]
+        while place < end[key] - 1 and values[place] < limit[key]:
+            place += 1
+        numbers[key] = min(place + 1, end[key]) - begin[key]
+    places = np.empty(numbers.sum(), np.int64)
+    n = 0
+    for key in range(len(begin)):
+        for place in range(begin[key], begin[key] + numbers[key]):
+            places[n] = place
+            n += 1
+    return places, numbers

@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.closed import Functions, Grouping
+from boxcars.kernels.closed import Functions, Grouping, stand, standing
 from boxcars.kernels.folds import Windows
 from boxcars.kernels.kernel import State
 from boxcars.kernels.panes import PANE, Grouped
-from boxcars.kernels.slices import HEAD, TAIL, Ints
+from boxcars.kernels.slices import HEAD, TAIL, Ints, places_up_to
 
 _TAILS, _CURSOR, _HEADS = "tails", "cursor", "heads"
 _WORTH = 1000
@@ -72,17 +72,17 @@ class Sliding:
 
     def needed(self, last: int) -> pl.DataFrame:
         """The tails of windows up to the one that starts with pane ``last``."""
-        return self.tails[_needed(*self._places(), last)]
+        pane, next_, end = self._places()
+        places, _ = places_up_to(pane, next_, end, np.full(len(next_), last))
+        return stand(self.tails[places], TAIL)
 
-    def moved_on(
-        self, grouped: Grouped, blocks: Ints, tails: int, start: int, functions: Functions
-    ) -> Sliding:
+    def moved_on(self, grouped: Grouped, blocks: Ints, start: int, functions: Functions) -> Sliding:
         """For windows from pane ``start`` on, when more of the head has come.
 
-        ``grouped`` has the tails that were needed, so many, the heads and the rows that came.
+        ``grouped`` has the tails that were needed, the heads and the rows that came.
         """
-        keys = len(grouped.starts) - 1
-        lo = grouped.starts[:-1] + np.bincount(grouped.key[grouped.order < tails], minlength=keys)
+        tails = grouped.key[standing(grouped.columns, TAIL)]
+        lo = grouped.starts[:-1] + np.bincount(tails, minlength=len(grouped.starts) - 1)
         hi = grouped.starts[1:]
         lo, hi = lo[lo < hi], hi[lo < hi]
         windows = Windows(grouped.slices(lo, hi, HEAD), blocks, panes=grouped.pane)
@@ -93,26 +93,6 @@ class Sliding:
     def _places(self) -> tuple[Ints, Ints, Ints]:
         cursor = self.cursor
         return self.tails[PANE].to_numpy(), cursor["next"].to_numpy(), cursor["end"].to_numpy()
-
-
-@njit(cache=True, nogil=True)
-def _needed(pane: Ints, next_: Ints, end: Ints, last: int) -> Ints:
-    """The places of tails before a pane, and of the first from there on, for each key."""
-    total = 0
-    for key in range(len(next_)):
-        place = next_[key]
-        while place < end[key] - 1 and pane[place] < last:
-            place += 1
-        total += place + 1 - next_[key]
-    found = np.empty(total, np.int64)
-    n = 0
-    for key in range(len(next_)):
-        for place in range(next_[key], end[key]):
-            found[n] = place
-            n += 1
-            if pane[place] >= last:
-                break
-    return found
 
 
 @njit(cache=True, nogil=True)

@@ -126,7 +126,7 @@ def greatest(place: Ints, key: Ints, places: Ints) -> Ints:
 
 def late_places(tuples: pl.DataFrame, group: Grouping) -> Ints:
     """The places of tuples whose value is less than one before it in their key."""
-    keys = encode_keys(tuples, group.by)
+    keys = encode_keys(tuples, group.by, in_order=False)
     order, starts = group_order(keys.codes, keys.number)
     late = _late(tuples[VALUE].to_physical().to_numpy()[order], starts)
     return np.sort(order[late]).astype(np.int64)
