@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from boxcars.expr import Expr, conjuncts
 from boxcars.expr.parse import parse
+from boxcars.kernels.frames import whole
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import (
     Frontier,
@@ -35,7 +36,7 @@ from boxcars.kernels.matching import (
     window_state,
 )
 from boxcars.kernels.ranks import RANK, rank_names, share_tuples
-from boxcars.kernels.segments import read_segments, whole
+from boxcars.kernels.segments import read_segments
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields

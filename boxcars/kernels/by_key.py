@@ -9,65 +9,85 @@ import numpy as np
 import polars as pl
 
 from boxcars.kernels import tiers
-from boxcars.kernels.closed import Grouping, Kernel, Own, Results
+from boxcars.kernels.closed import Grouping, Kernel, Own, Reminder, Results
+from boxcars.kernels.frames import whole
 from boxcars.kernels.kernel import Frontier, State, physical_value
 from boxcars.kernels.keys import factorize
-from boxcars.kernels.parking import HEADS, TUPLES, Parking
-from boxcars.kernels.segments import whole
 from boxcars.kernels.tiers import Hashes
 
-_CALENDAR = "calendar"
-_NOTHING: State = {}
+CALENDAR = "calendar"
+
+
+@dataclass(frozen=True)
+class Busy:
+    """The keys that are busy in a step, by hash: those of new tuples, and those reminded of.
+
+    At the end of the input ``all`` may be. Before the first step there are none, since none is
+    known. ``calendar`` is what is left of it.
+    """
+
+    keys: Hashes
+    all: bool
+    known: bool
+    calendar: pl.DataFrame | None
+
+    @classmethod
+    def of(
+        cls, state: State, new: Hashes, time: pl.DataType, frontier: Frontier, flush: bool
+    ) -> Busy:
+        """Those of a step with ``new`` tuples; with ``flush`` all are at the end of the input."""
+        calendar = state.get(CALENDAR)
+        everything = flush and frontier.final
+        if not tiers.has_keys(state):
+            return cls(np.empty(0, np.uint64), everything, False, calendar)
+        busy = [new[factorize(new)[1]]]
+        if everything:
+            busy.append(tiers.all_keys(state))
+        if calendar is not None and frontier.value is not None:
+            reminded, calendar = tiers.due_by(calendar, physical_value(frontier.value, time))
+            busy.append(reminded)
+        return cls(np.unique(np.concatenate(busy)), everything, True, calendar)
+
+    def or_new(self, hashes: Hashes) -> Hashes:
+        """These keys; if none was known, those that are by now."""
+        return self.keys if self.known else np.unique(hashes)
+
+    def calendar_with(self, reminder: Reminder | None, hash_of: Hashes) -> State:
+        """The calendar, if there is one, with more entries for keys with these hashes."""
+        calendar = self.calendar
+        if reminder is not None:
+            calendar = tiers.remind(calendar, reminder.due, hash_of[reminder.key])
+        return {} if calendar is None else {CALENDAR: calendar}
 
 
 @dataclass(frozen=True)
 class ByKey:
-    """A kernel that sees the rows of busy keys alone: those of new tuples, and those reminded of.
+    """A kernel that sees the rows of busy keys alone.
 
-    With ``flush`` all keys are busy at the end of the input. With ``parking`` the kernel sees rows
-    instead of tuples, and of keys with many only a few.
+    With ``flush`` all keys are busy at the end of the input.
     """
 
     kernel: Kernel
     flush: bool
-    parking: Parking | None = None
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
         """No keys."""
-        return tiers.start((self.parking or self.kernel).start(group, tuples))
+        return tiers.start(self.kernel.start(group, tuples))
 
     def close(
         self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
     ) -> Results:
         """What the kernel does with the busy keys."""
         names = _names(state)
-        parking = self.parking
-        new = new if parking is None else parking.lift(new)
-        calendar = state.get(_CALENDAR)
-        known = tiers.has_keys(state)
-        busy = np.empty(0, np.uint64)
-        if known:
-            busy, calendar = self._busy(group, state, new, frontier, calendar)
-        old = tiers.take(state, names, busy)
-        if parking is None:
-            results = self.kernel.close(group, old, new, frontier)
-            rows, away = results.state, _NOTHING
-            hashes = {name: tiers.hashes_of(rows[name], group.by) for name in names}
-        else:
-            taken = parking.take(state, group, old, new, self.flush and frontier.final)
-            results = self.kernel.close(group, {TUPLES: taken.rows}, new, frontier)
-            put = parking.put(state, group, taken, results.state[TUPLES], new.height)
-            rows, away = {TUPLES: put.tuples.rows, HEADS: put.heads.rows}, put.away
-            hashes = {TUPLES: put.tuples.hashes, HEADS: put.heads.hashes}
-        if not known:
-            busy = np.unique(np.concatenate(list(hashes.values())))
-        after = {**tiers.put(state, rows, hashes, busy), **away}
-        if (reminder := results.reminder) is not None:
-            key_hashes = tiers.hashes_of(results.keys, group.by)
-            which = key_hashes[reminder.key] if group.by else np.zeros(len(reminder.key), np.uint64)
-            calendar = tiers.remind(calendar, reminder.due, which)
-        if calendar is not None:
-            after = {**after, _CALENDAR: calendar}
+        hashes = tiers.hashes_of(new, group.by)
+        busy = Busy.of(state, hashes, new.schema[group.ts], frontier, self.flush)
+        old = tiers.take(state, names, busy.keys)
+        results = self.kernel.close(group, old, new, frontier)
+        after = _put(group, state, {name: results.state[name] for name in names}, busy)
+        hash_of = np.zeros(1, np.uint64)
+        if group.by and results.reminder is not None:
+            hash_of = tiers.hashes_of(results.keys, group.by)
+        after = {**after, **busy.calendar_with(results.reminder, hash_of)}
         return replace(results, state=after)
 
     def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
@@ -78,36 +98,26 @@ class ByKey:
         for name in names:
             all_rows = whole([part[name] for part in parts])
             rows[name] = all_rows.filter(mine(all_rows))
-        hashes = {name: tiers.hashes_of(frame, group.by) for name, frame in rows.items()}
-        busy = np.unique(np.concatenate(list(hashes.values())))
-        after = tiers.put(tiers.start(rows), rows, hashes, busy)
-        if self.parking is not None:
-            after = {**after, **self.parking.share(group, states, rows[HEADS])}
-        calendars = [state[_CALENDAR] for state in states if _CALENDAR in state]
-        if calendars:
-            after = {**after, _CALENDAR: tiers.share_calendar(calendars, busy)}
-        return after
+        nobody = Busy(np.empty(0, np.uint64), all=False, known=False, calendar=None)
+        after = _put(group, tiers.start(rows), rows, nobody)
+        return {**after, **shared_calendar(states, after)}
 
-    def _busy(
-        self,
-        group: Grouping,
-        state: State,
-        new: pl.DataFrame,
-        frontier: Frontier,
-        calendar: pl.DataFrame | None,
-    ) -> tuple[Hashes, pl.DataFrame | None]:
-        """The hashes of the keys that are busy, and what is left of the calendar."""
-        hashes = tiers.hashes_of(new, group.by)
-        busy = [hashes[factorize(hashes)[1]]]
-        if self.flush and frontier.final:
-            busy.append(tiers.all_keys(state))
-        if calendar is not None and frontier.value is not None:
-            now = physical_value(frontier.value, new.schema[group.ts])
-            reminded, calendar = tiers.due_by(calendar, now)
-            busy.append(reminded)
-        return np.unique(np.concatenate(busy)), calendar
+
+def shared_calendar(states: Sequence[State], after: State) -> State:
+    """What the calendars of several states say of the keys of another."""
+    calendars = [state[CALENDAR] for state in states if CALENDAR in state]
+    if not calendars:
+        return {}
+    return {CALENDAR: tiers.share_calendar(calendars, tiers.all_keys(after))}
+
+
+def _put(group: Grouping, state: State, rows: State, busy: Busy) -> State:
+    """The state with these as the rows of busy keys."""
+    hashes = {name: tiers.hashes_of(frame, group.by) for name, frame in rows.items()}
+    known = busy.or_new(np.concatenate(list(hashes.values())))
+    return tiers.put(state, rows, hashes, known)
 
 
 def _names(state: State) -> list[str]:
     """The kinds of rows that a key has."""
-    return [name for name in state if "." not in name and name != _CALENDAR]
+    return [name for name in state if "." not in name and name != CALENDAR]

@@ -13,15 +13,20 @@ from numpy.typing import NDArray
 
 from boxcars.kernels.aggregates import Function
 from boxcars.kernels.folds import Windows
-from boxcars.kernels.frames import picked, replaced
+from boxcars.kernels.frames import gathered, picked, replaced, values_at
 from boxcars.kernels.hidden import POSITION, mixed
 from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.keys import Keys, encode_keys
 from boxcars.kernels.slices import OF, TAIL, Ints
 from boxcars.kernels.stretches import Stretches
 
 Functions = tuple[tuple[Function, int], ...]
 """The functions of a box, each with the number of its arguments."""
 
+TUPLES = "tuples"
+"""The frame of a state with the tuples of a window, or with rows that stand for them."""
+KEY = "__key"
+"""The column with the number of each row's key, where keys have been numbered."""
 _PARTIAL = "__partial"
 LAST_POSITION = "__last_pos"
 """Where a row stands for several tuples: the position of the last; ``POSITION`` is of the first."""
@@ -37,10 +42,20 @@ def no_places() -> Ints:
 
 @dataclass(frozen=True)
 class Grouping:
-    """What a window needs to know of its box: the group-by fields and the order attribute."""
+    """What a window needs to know of its box: the group-by fields and the order attribute.
+
+    Where keys have been numbered, there are ``number`` of them, and they are the column ``KEY``.
+    """
 
     by: Sequence[str]
     ts: str
+    number: int | None = None
+
+    def keys(self, rows: pl.DataFrame, in_order: bool = True) -> Keys:
+        """The keys of rows; if they have been numbered, the table is with whoever did it."""
+        if self.number is None:
+            return encode_keys(rows, self.by, in_order)
+        return Keys(rows[KEY].to_numpy(), pl.DataFrame(), self.number)
 
     @property
     def beside(self) -> list[str]:
@@ -85,7 +100,7 @@ class Results(ABC):
 
     def key_columns(self, by: Sequence[str], key: NDArray[Any]) -> dict[str, pl.Series]:
         """The group-by fields of keys."""
-        return picked(self.keys, by)[key].to_dict() if by else {}
+        return gathered(picked(self.keys, by), key).to_dict() if by else {}
 
     def compute_all(self, functions: Functions) -> list[pl.Series]:
         """The functions of all fields."""
@@ -160,8 +175,8 @@ class Closed(Results):
         if POSITION not in self.tuples.columns:
             return None
         slices, name = self.windows.slices, LAST_POSITION if self.lifted else POSITION
-        first = self.tuples[POSITION].gather(slices.lo)
-        last = self.tuples[name].gather(slices.hi - 1)
+        first = values_at(self.tuples[POSITION], slices.lo)
+        last = values_at(self.tuples[name], slices.hi - 1)
         if self.stretches is not None:
             first, last = self.stretches.spread_column(first), self.stretches.spread_column(last)
         return result_position(first, last, self.ts)

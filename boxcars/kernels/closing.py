@@ -11,9 +11,10 @@ import polars as pl
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Functions, Grouping, no_places, own_blocks, stand
 from boxcars.kernels.folds import Windows
+from boxcars.kernels.frames import whole
 from boxcars.kernels.kernel import Frontier
 from boxcars.kernels.panes import PANE, Grouped, can_lift, condensed, is_dense, lifted
-from boxcars.kernels.segments import Segments, moved_on, whole
+from boxcars.kernels.segments import Segments, moved_on
 from boxcars.kernels.slices import ROW, Ints, block_ids
 from boxcars.kernels.sliding import Sliding, is_large
 from boxcars.kernels.stretches import Panes, closed_windows

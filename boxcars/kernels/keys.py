@@ -11,7 +11,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.frames import picked
+from boxcars.kernels.frames import gathered, picked
 from boxcars.kernels.text_order import order_of_texts
 
 Ints = NDArray[np.int64]
@@ -37,8 +37,10 @@ class Keys:
     number: int
 
 
-def encode_keys(frame: pl.DataFrame, by: Sequence[str], in_order: bool = True) -> Keys:
-    """Number the keys of the tuples.
+def encode_keys(
+    frame: pl.DataFrame, by: Sequence[str], in_order: bool = True, hashes: Hashes | None = None
+) -> Keys:
+    """Number the keys of the tuples, whose ``hashes`` may be known.
 
     >>> keys = encode_keys(pl.DataFrame({"who": ["b", "a", "b"]}), ["who"])
     >>> keys.codes.tolist(), keys.table["who"].to_list()
@@ -47,8 +49,8 @@ def encode_keys(frame: pl.DataFrame, by: Sequence[str], in_order: bool = True) -
     if not by:
         return Keys(np.zeros(frame.height, np.int64), pl.DataFrame(), min(frame.height, 1))
     columns = picked(frame, by)
-    codes, firsts = factorize(columns.hash_rows().to_numpy())
-    table = columns[firsts]
+    codes, firsts = factorize(columns.hash_rows().to_numpy() if hashes is None else hashes)
+    table = gathered(columns, firsts)
     if not _agree(columns, table, codes):
         return _encode_by_join(columns, table)
     if not in_order:
@@ -72,7 +74,7 @@ def _agree(columns: pl.DataFrame, table: pl.DataFrame, codes: Ints) -> bool:
     """Whether equal hashes were equal keys, as they all but always are."""
     return all(
         bool(columns[name].eq_missing(column).all())
-        for name, column in table[codes].to_dict().items()
+        for name, column in gathered(table, codes).to_dict().items()
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from boxcars.kernels.frames import whole
 from boxcars.kernels.join import (
     NO_KEY,
     Codes,
@@ -28,7 +29,7 @@ from boxcars.kernels.join import (
     number_keys,
 )
 from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.segments import as_state, moved_on, read_segments, whole
+from boxcars.kernels.segments import as_state, moved_on, read_segments
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 

@@ -12,64 +12,66 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks
+from boxcars.kernels.blocks import Blocks, Slid
+from boxcars.kernels.closed import Grouping, Reminder, own_blocks
 from boxcars.kernels.folds import Numbers, Truths, Windows
-from boxcars.kernels.frames import gathered, without
-from boxcars.kernels.kernel import Frontier, State, appended, physical_value
-from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.frames import gathered, numbers_of, values_at, without
+from boxcars.kernels.kernel import Frontier, appended, physical_value
+from boxcars.kernels.keys import group_order
 from boxcars.kernels.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
 from boxcars.kernels.value_windows import VALUE, greatest, late_places
 
-_TUPLES = "tuples"
-
 
 @dataclass(frozen=True)
-class MovingWindows:
+class MovingWindows(Blocks):
     """Windows over the last ``size`` physical units of time, or of the value of a field."""
 
     size: Any
     by_value: bool
     ts: str
 
-    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
-        """Nothing is kept."""
-        return {_TUPLES: tuples}
-
     @property
     def block(self) -> int:
         """As many units as a window has."""
         return int(self.size)
 
-    def places(self, rows: pl.DataFrame) -> Ints | None:
-        """The values themselves; floats are rounded, and may lie in no block."""
-        values = rows[self._column].to_physical()
-        return values.to_numpy() if values.dtype.is_integer() else None
+    @property
+    def overlap(self) -> bool:
+        """A window starts anywhere."""
+        return True
+
+    @property
+    def at(self) -> str:
+        """The column with the values, which are places themselves if they are whole numbers."""
+        return VALUE if self.by_value else self.ts
+
+    def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """As they are."""
+        return rows
 
     def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
         """The greatest value."""
-        return greatest(place, key, new[self._column].to_physical().to_numpy())
+        return greatest(place, key, numbers_of(new[self.at]))
 
     def last_start(self, reached: Ints) -> Ints:
         """The first value that is not too old for the window that ends there."""
         return reached - self.block + 1
 
-    @property
-    def _column(self) -> str:
-        return VALUE if self.by_value else self.ts
-
-    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+    def slide(
+        self, group: Grouping, rows: pl.DataFrame, new: pl.DataFrame, frontier: Frontier
+    ) -> Slid:
         """A result for each new tuple; a value that goes down in its key is late."""
-        held = state[_TUPLES].height
-        tuples = appended(state[_TUPLES], new)
+        held = rows.height
+        tuples = appended(rows, new)
         places = np.arange(tuples.height)
         late = late_places(tuples, group) if self.by_value else places[:0]
         if len(late):
             places = np.delete(places, late)
             tuples = tuples[places]
-        keys = encode_keys(tuples, group.by)
+        keys = group.keys(tuples, in_order=False)
         order, starts = group_order(keys.codes, keys.number)
         ordered = gathered(without(tuples, group.beside), order)
-        values = ordered[self._column].to_physical().to_numpy()
+        values = numbers_of(ordered[self.at])
         fresh, size = places[order] >= held, values.dtype.type(self.size)
         blocks = np.floor_divide(values, size).astype(np.int64)
         key, lo, hi, parts, numbers, keep = _move(values, blocks, starts, fresh, size)
@@ -83,14 +85,16 @@ class MovingWindows:
             if frontier.value is not None:
                 now = physical_value(frontier.value, times.dtype)
                 keep &= np.repeat(due > now, np.diff(starts))
-        return Closed(
+        return Slid(
             tuples=ordered,
+            starts=starts,
+            needed=np.flatnonzero(keep),
             windows=Windows(slices, own_blocks(numbers, ordered)),
             keys=keys.table,
             key=slices.key,
-            ts=times.gather(slices.hi - 1),
+            ts=values_at(times, slices.hi - 1),
             frontier=frontier,
-            state={_TUPLES: tuples[np.sort(order[keep])]},
+            state={},
             late=late - held,
             reminder=reminder,
             cause=places[order[slices.hi - 1]] - held,

@@ -16,7 +16,7 @@ from numba import njit
 
 from boxcars.kernels.closed import LAST_POSITION, Functions, Grouping, lift, partials_of
 from boxcars.kernels.folds import Windows
-from boxcars.kernels.frames import gathered, without
+from boxcars.kernels.frames import gathered, values_at, without
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.keys import encode_keys, group_order, in_order
 from boxcars.kernels.slices import HEAD, Ints, Places, Slices
@@ -71,12 +71,6 @@ class Grouped:
         columns = gathered(columns, order) if columns.width else columns
         return cls(columns, keys.table, order, starts, in_order(pane, order))
 
-    @classmethod
-    def by_codes(cls, rows: pl.DataFrame, codes: Ints, number: int) -> Grouped:
-        """Sort rows by the numbers of their keys, of which the table is not asked for."""
-        order, starts = group_order(codes, number)
-        return cls(gathered(rows, order), pl.DataFrame(), order, starts, in_order(codes, order))
-
     @cached_property
     def key(self) -> Ints:
         """The number of each row's key."""
@@ -95,23 +89,25 @@ class Grouped:
     def fold(self, windows: Windows, pane: Ints, functions: Functions) -> pl.DataFrame:
         """A row for each slice, in the panes that are given."""
         keys = self.table[windows.slices.key].to_dict() if self.table.width else {}
-        return pl.DataFrame({**keys, PANE: pl.Series(pane), **self.partials(windows, functions)})
+        partials = fold_rows(self.columns, windows, functions)
+        return pl.DataFrame({**keys, PANE: pl.Series(pane), **partials})
 
-    def partials(self, windows: Windows, functions: Functions) -> dict[str, pl.Series]:
-        """The partial results of each slice, and its positions."""
-        slices = windows.slices
-        found = {}
-        for number, (function, _) in enumerate(functions):
-            assert function.partial is not None
-            assert function.partial.fold is not None
-            names = partials_of(number, self.columns.columns)
-            columns = function.partial.fold([self.columns[name] for name in names], windows)
-            for name, column in zip(names, columns, strict=True):
-                found[name] = column.cast(self.columns.schema[name]).alias(name)
-        if POSITION in self.columns.columns:
-            found[POSITION] = self.columns[POSITION].gather(slices.lo)
-            found[LAST_POSITION] = self.columns[LAST_POSITION].gather(slices.hi - 1)
-        return found
+
+def fold_rows(rows: pl.DataFrame, windows: Windows, functions: Functions) -> dict[str, pl.Series]:
+    """The partial results of each slice of rows, and its positions."""
+    slices = windows.slices
+    found = {}
+    for number, (function, _) in enumerate(functions):
+        assert function.partial is not None
+        assert function.partial.fold is not None
+        names = partials_of(number, rows.columns)
+        columns = function.partial.fold([rows[name] for name in names], windows)
+        for name, column in zip(names, columns, strict=True):
+            found[name] = column.cast(rows[name].dtype).alias(name)
+    if POSITION in rows.columns:
+        found[POSITION] = values_at(rows[POSITION], slices.lo)
+        found[LAST_POSITION] = values_at(rows[LAST_POSITION], slices.hi - 1)
+    return found
 
 
 def condensed(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.DataFrame:

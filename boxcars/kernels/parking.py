@@ -1,282 +1,289 @@
-"""Windows of a key in small steps: most of what large ones hold is put away, and not looked at.
+"""Windows of a key in small steps: most of what they hold is put away, and not looked at.
 
-A window is the tail of one block and the head of the next (:mod:`boxcars.kernels.slices`). Of a key
-with many rows, its *head* stays at hand: one row, which stands for all of its last block. The tails
-of the block before are added up once. They and the rows of the last block are put away
-(:mod:`boxcars.kernels.parked`). While a key stays within its block, a step takes the tails that
-leave, the head and what comes, and what comes is put away too. When it goes on to the next block,
-all of its rows are taken out, and put away anew.
+A window is the tail of one block and the head of the next (:mod:`boxcars.kernels.slices`). The
+*head* of a key stays at hand: one row, which stands for all of its last block. The tails of the
+block before are added up once. They and the rows of the last block are put away in a log
+(:mod:`boxcars.kernels.log`), and the head has where they lie. While a key stays within its block, a
+step takes the tails that leave, the head and what comes, and what comes is put away too. When it
+goes on to the next block, all of its rows are taken out, and put away anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numba import njit
 
+from boxcars.kernels import tiers
+from boxcars.kernels.blocks import Blocks, Slid
+from boxcars.kernels.by_key import Busy, shared_calendar
 from boxcars.kernels.closed import (
+    KEY,
     LAST_POSITION,
+    TUPLES,
     Functions,
     Grouping,
-    Kernel,
+    Own,
+    Results,
     argument,
     lift,
-    no_places,
-    own_blocks,
     stand,
 )
 from boxcars.kernels.folds import Windows
-from boxcars.kernels.frames import replaced, rows_where, without
+from boxcars.kernels.frames import (
+    gathered,
+    numbers_of,
+    picked,
+    replaced,
+    rows_where,
+    whole,
+    without,
+)
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import State
-from boxcars.kernels.keys import factorize
-from boxcars.kernels.panes import Grouped
-from boxcars.kernels.parked import Found, is_parked, put_away, take_all, take_some
-from boxcars.kernels.segments import whole
-from boxcars.kernels.slices import HEAD, OF, ROW, TAIL, Ints, block_ids
-from boxcars.kernels.tiers import Hashes, find, hashes_of
+from boxcars.kernels.kernel import Frontier, State
+from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.log import ALL, NOWHERE, Found, Log, Wanted
+from boxcars.kernels.panes import fold_rows
+from boxcars.kernels.slices import DIRECT, HEAD, OF, ROW, TAIL, Ints, Places, Slices
+from boxcars.kernels.tiers import hashes_of
 
-TUPLES, HEADS = "tuples", "heads"
-_AT, _NEXT, _TAILS = "__at", "__next", "__tails"
-_LARGE = 32
-"""The rows of a key are put away if there are at least so many."""
-_WORTH = 2
-"""Rows are put away when there are so many times more of them than new ones."""
-
-
-class Blocks(Kernel, Protocol):
-    """A kind of window over rows that lie in blocks, which may stand for more than themselves."""
-
-    @property
-    def block(self) -> int:
-        """How long a block is, and a window."""
-
-    def places(self, rows: pl.DataFrame) -> Ints | None:
-        """Where rows lie; None if that is in no block."""
-
-    def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
-        """Where keys get to from their places; ``key`` has the number of each new tuple's."""
-
-    def last_start(self, reached: Ints) -> Ints:
-        """Where the last windows start that close when keys get there."""
+HEADS = "heads"
+_NEXT, _UNTIL, _LAST = _WHERE = "__next", "__until", "__last"
+"""Where the rows of a key lie: the next of its tails, the end of them, and its last row."""
+_PARTS = np.array([TAIL, DIRECT, HEAD], np.uint8)
 
 
 @dataclass(frozen=True)
-class Hashed:
-    """Rows with the hashes of their keys."""
-
-    rows: pl.DataFrame
-    hashes: Hashes
-
-    def where(self, mask: NDArray[np.bool_]) -> Hashed:
-        """Those for which the mask holds."""
-        return self if mask.all() else Hashed(rows_where(self.rows, mask), self.hashes[mask])
-
-    def beside(self, others: Hashed) -> Hashed:
-        """These and others."""
-        return Hashed(whole([self.rows, others.rows]), np.concatenate([self.hashes, others.hashes]))
-
-
-@dataclass(frozen=True)
-class Put:
-    """The tuples and heads that stay at hand, and the frames of what is put away."""
-
-    tuples: Hashed
-    heads: Hashed
-    away: State
-
-
-@dataclass(frozen=True)
-class Taken:
+class _Taken:
     """What was taken out for a step.
 
-    Keys that ``stay`` within their blocks, by hash, have ``heads`` and gave so many ``tails``. All
-    that keys in ``out`` had was taken.
+    For each key by number: where its rows lie that were left, which are none if all were taken, and
+    how many tails it gave.
     """
 
     rows: pl.DataFrame
-    heads: pl.DataFrame
-    stay: Hashes
+    where: Wanted
     tails: Ints
-    out: Hashes
+
+
+@dataclass(frozen=True)
+class _Parted:
+    """What becomes of rows that are needed, as slices: so many tails, so many rows, then heads.
+
+    Also how many of the tails that were taken out each key still needs.
+    """
+
+    slices: Slices
+    tails: int
+    rows: int
+    left: Ints
+
+    @classmethod
+    def of(cls, slid: Slid, overlap: bool) -> _Parted:
+        """The rows of the last block of a key make its head; those of the one before are tails."""
+        number, end = len(slid.starts) - 1, slid.starts[1:]
+        key = np.repeat(np.arange(number), np.diff(slid.starts))[slid.needed]
+        of = slid.tuples[OF].to_numpy()[slid.needed]
+        begin = _last_blocks(slid.windows.blocks, slid.starts)
+        alive = np.flatnonzero(np.bincount(key[of != TAIL], minlength=number))
+        row = (of == ROW) & overlap
+        before = slid.needed < begin[key]
+        tails, rows = slid.needed[row & before], slid.needed[row & ~before]
+        owner = key[row & before]
+        return cls(
+            Slices(
+                np.concatenate([owner, key[row & ~before], alive]).astype(np.uint32),
+                np.concatenate([tails, rows, begin[alive]]).astype(np.uint32),
+                np.concatenate([begin[owner], rows + 1, end[alive]]).astype(np.uint32),
+                np.repeat(_PARTS, [len(tails), len(rows), len(alive)]),
+            ),
+            len(tails),
+            len(rows),
+            left=np.bincount(key[of == TAIL], minlength=number),
+        )
 
 
 @dataclass(frozen=True)
 class Parking:
-    """Puts away and takes out the rows of a kind of window."""
+    """A kernel that sees the rows of busy keys, and of these only a few.
+
+    With ``flush`` all keys are busy at the end of the input.
+    """
 
     windows: Blocks
     functions: Functions
+    flush: bool
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
-        """No rows."""
-        state = self.windows.start(group, self.lift(tuples))
-        nothing = [pl.lit(0, dtype=pl.Int64).alias(name) for name in (_AT, _NEXT, _TAILS)]
-        return {**state, HEADS: state[TUPLES].with_columns(nothing)}
+        """No keys."""
+        rows = self.windows.start(group, self._lift(tuples))[TUPLES]
+        where = [pl.Series(name, [], dtype=pl.Int64) for name in _WHERE]
+        return tiers.start({HEADS: replaced(rows, where)})
 
-    def lift(self, tuples: pl.DataFrame) -> pl.DataFrame:
+    def close(
+        self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
+    ) -> Results:
+        """What the windows do with the busy keys."""
+        new = self._lift(new)
+        hashes = hashes_of(new, group.by)
+        busy = Busy.of(state, hashes, new.schema[group.ts], frontier, self.flush)
+        heads = tiers.take(state, [HEADS], busy.keys)[HEADS]
+        hashes = np.concatenate([hashes_of(heads, group.by), hashes])
+        fields = [picked(frame, group.by) for frame in (heads, new)]
+        named = whole(fields) if group.by else pl.DataFrame({KEY: hashes})
+        keys = encode_keys(named, group.by, in_order=busy.all, hashes=hashes)
+        hash_of = np.empty(keys.number, np.uint64)
+        hash_of[keys.codes] = hashes
+        of_head, of_new = keys.codes[: heads.height], keys.codes[heads.height :]
+        new = replaced(without(new, group.beside), [pl.Series(KEY, of_new)])
+        heads = without(heads, group.beside)
+        log = Log.read(state)
+        taken = self._take(log, heads, of_head, new, keys.number, busy.all)
+        numbered = replace(group, by=(KEY,), number=keys.number)
+        results = self.windows.slide(numbered, taken.rows, new, frontier)
+        log, heads, of_head = self._put(log, taken, results)
+        heads = replaced(gathered(keys.table, of_head) if group.by else heads, heads.iter_columns())
+        after = tiers.put(state, {HEADS: heads}, {HEADS: hash_of[of_head]}, busy.or_new(hash_of))
+        after = {**after, **log.frames}
+        if log.too_long:
+            after = self._laid_out(group, [after])
+        after = {**after, **busy.calendar_with(results.reminder, hash_of)}
+        return replace(results, keys=keys.table, state=after)
+
+    def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
+        """All that is known of some keys."""
+        after = self._laid_out(group, states, mine)
+        return {**after, **shared_calendar(states, after)}
+
+    def _lift(self, tuples: pl.DataFrame) -> pl.DataFrame:
         """Tuples as rows: partial results in place of the arguments of functions."""
         given = [argument(i, k) for i, (_, n) in enumerate(self.functions) for k in range(n)]
         rows = {**without(tuples, given).to_dict(), **lift(tuples, self.functions)}
         if POSITION in rows:
             rows[LAST_POSITION] = rows[POSITION]
-        return stand(pl.DataFrame(rows), ROW)
+        return self.windows.placed(stand(pl.DataFrame(rows), ROW))
 
-    def take(
-        self, state: State, group: Grouping, old: State, new: pl.DataFrame, everything: bool
-    ) -> Taken:
-        """The rows of busy keys that a step needs, in order for each key."""
-        rows, heads = old[TUPLES], old[HEADS]
+    def _take(
+        self,
+        log: Log,
+        heads: pl.DataFrame,
+        of_head: Ints,
+        new: pl.DataFrame,
+        number: int,
+        everything: bool,
+    ) -> _Taken:
+        """The rows that a step needs, in order for each key."""
+        nowhere = Wanted(*(np.full(number, NOWHERE) for _ in range(4)))
+        tails = np.zeros(number, np.int64)
         if not heads.height:
-            return Taken(rows, heads, _no_keys(), no_places(), _no_keys())
-        hashes = hashes_of(heads, group.by)
-        order = np.argsort(hashes)
-        heads, hashes = heads[order], hashes[order]
-        place, next_, tails = (heads[name].to_numpy() for name in (_AT, _NEXT, _TAILS))
-        which, comes = find(hashes, hashes_of(new, group.by))
-        which, coming = which[comes], rows_where(new, comes)
-        reached = self.windows.reached(place, which, coming)
-        stays = self._blocks(reached) == self._blocks(place)
-        stays &= not everything
-        stays[which[~_same_keys(coming, heads, which, group.by)]] = False
-        stay, out = hashes[stays], hashes[~stays]
-        limit = self.windows.last_start(reached)[stays]
-        some = take_some(state, stay, _AT, next_[stays], tails[stays], limit)
-        whole_keys = take_all(state, out)
-        counts = np.bincount(some.key if some else no_places(), minlength=len(stay))
-        staying = rows_where(heads, stays)
-        parts = [
-            *([_with_keys(some, staying, group.by)] if some else []),
-            staying,
-            *([_with_keys(whole_keys, rows_where(heads, ~stays), group.by)] if whole_keys else []),
+            return _Taken(new.clear(), nowhere, tails)
+        place = np.zeros(number, np.int64)
+        place[of_head] = numbers_of(heads[self.windows.at])
+        reached = self.windows.reached(place, new[KEY].to_numpy(), new)
+        stays = ((reached // self.windows.block == place // self.windows.block) & (not everything))[
+            of_head
         ]
-        beside = [without(part, (_AT, _NEXT, _TAILS)) for part in parts]
-        return Taken(whole([*beside, rows]), staying, stay, counts, out)
+        next_, until, last = (heads[name].to_numpy() for name in _WHERE)
+        limit = np.where(stays, self.windows.last_start(reached)[of_head], ALL)
+        found = log.take(
+            self.windows.at, Wanted(next_, until, limit, np.where(stays, NOWHERE, last))
+        )
+        staying = of_head[stays]
+        nowhere.next[staying], nowhere.until[staying] = next_[stays], until[stays]
+        nowhere.last[staying] = last[stays]
+        shown = stays if self.windows.overlap else np.ones(len(stays), np.bool_)
+        at_hand = stand(without(heads, _WHERE), HEAD)
+        rows = [replaced(rows_where(at_hand, shown), [pl.Series(KEY, of_head[shown])])]
+        if found is not None:
+            key = of_head[found.key]
+            tails = np.bincount(key[found.of == TAIL], minlength=number)
+            rows.insert(0, replaced(found.rows, [pl.Series(OF, found.of), pl.Series(KEY, key)]))
+        return _Taken(whole(rows), nowhere, tails)
 
-    def put(self, state: State, group: Grouping, taken: Taken, kept: pl.DataFrame, new: int) -> Put:
-        """Part the rows that are left when so many new ones came: at hand, and put away."""
-        rows = Hashed(kept, hashes_of(kept, group.by))
-        at, staying = find(taken.stay, rows.hashes)
-        rest = rows.where(~staying)
-        large = self._large(group, rest)
-        if np.count_nonzero(large) < _WORTH * new:
-            large[:] = False
-        if not (len(taken.stay) or len(taken.out) or large.any()):
-            away: State = {name: frame for name, frame in state.items() if is_parked(name)}
-            return Put(rows, Hashed(taken.heads, taken.stay), away)
-        all_heads, leaving = self._go_on(taken, rows.where(staying), at[staying])
-        if large.any():
-            new_heads, parked = self._park(group, rest.where(large))
-            all_heads, leaving = all_heads.beside(new_heads), leaving.beside(parked)
-        before = np.concatenate([taken.stay, taken.out])
-        forgotten = before[~find(np.sort(all_heads.hashes), before)[1]]
-        keys = np.unique(np.concatenate([leaving.hashes, forgotten]))
-        hides = ~find(taken.stay, keys)[1] | find(np.sort(forgotten), keys)[1]
-        rows_away = without(leaving.rows, group.beside)
-        away = put_away(state, rows_away, leaving.hashes, keys, hides)
-        return Put(rest.where(~large), all_heads, away)
+    def _put(self, log: Log, taken: _Taken, slid: Slid) -> tuple[Log, pl.DataFrame, Ints]:
+        """Put away what is still needed: the log, and the heads with the numbers of their keys."""
+        parted = _Parted.of(slid, self.windows.overlap)
+        slices = parted.slices
+        folded = fold_rows(slid.tuples, Windows(slices, slid.windows.blocks), self.functions)
+        places = np.where(slices.parts == HEAD, slices.hi - 1, slices.lo)
+        rows = gathered(without(slid.tuples, (OF, *folded)), places)
+        rows = replaced(rows, folded.values())
+        where, heads = taken.where, parted.tails + parted.rows
+        where.next[:] += taken.tails - parted.left
+        pointers = where.next, where.until, where.last
+        before = _linked(log.height, slices.key[:heads], parted.tails, *pointers)
+        log = log.add(rows[:heads], before)
+        alive = slices.key[heads:].astype(np.int64)
+        own = [pl.Series(name, p[alive]) for name, p in zip(_WHERE, pointers, strict=True)]
+        return log, replaced(rows[heads:], own), alive
 
-    def share(self, group: Grouping, states: Sequence[State], heads: pl.DataFrame) -> State:
-        """What several places have put away of the keys with these heads."""
-        keys = np.sort(hashes_of(heads, group.by))
-        found = [some for state in states if (some := take_all(state, keys)) is not None]
-        if not found:
-            return {}
-        rows = whole([some.rows for some in found])
-        hashes = keys[np.concatenate([some.key for some in found])]
-        return put_away({}, rows, hashes, keys, hides=np.ones(len(keys), np.bool_))
-
-    def _go_on(self, taken: Taken, kept: Hashed, at: Ints) -> tuple[Hashed, Hashed]:
-        """The heads of keys that stayed in their blocks, and the rows that are to be put away."""
-        of = kept.rows[OF].to_numpy()
-        came = kept.where(of == ROW)
-        came = replace(came, rows=self._placed(came.rows))
-        number = taken.heads.height
-        if not number:
-            return Hashed(taken.heads, taken.stay), came
-        gone = taken.tails - np.bincount(at[of == TAIL], minlength=number)
-        alive = np.bincount(at[of != TAIL], minlength=number) > 0
-        heads = rows_where(taken.heads, alive)
-        next_ = (taken.heads[_NEXT].to_numpy() + gone)[alive]
-        rows = whole([without(heads, (_NEXT, _TAILS)), came.rows])
-        number_of = np.cumsum(alive) - 1
-        codes = np.concatenate([np.arange(heads.height), number_of[at[of == ROW]]])
-        grouped = Grouped.by_codes(rows, codes, heads.height)
-        lo, hi = grouped.starts[:-1], grouped.starts[1:]
-        windows = Windows(grouped.slices(lo, hi, HEAD), grouped.key)
-        partials = grouped.partials(windows, self.functions)
-        last = rows[grouped.order[hi - 1]]
-        heads = self._heads(last, partials, next_, heads[_TAILS].to_numpy())
-        return Hashed(heads, taken.stay[alive]), came
-
-    def _large(self, group: Grouping, some: Hashed) -> NDArray[np.bool_]:
-        """Which rows belong to keys that have many.
-
-        Not of two keys with one hash, nor where the next tuple is one of the next block.
-        """
-        codes, firsts = factorize(some.hashes)
-        large = np.bincount(codes, minlength=len(firsts)) >= _LARGE
-        if not large.any() or self.windows.places(some.rows[:0]) is None:
-            return np.zeros(len(codes), np.bool_)
-        large[codes[~_same_keys(some.rows, some.rows[firsts], codes, group.by)]] = False
-        last = np.zeros(len(firsts), np.int64)
-        last[codes] = self._placed(some.rows)[_AT].to_numpy()
-        reached = self.windows.reached(last, no_places(), some.rows[:0])
-        large &= self._blocks(reached) == self._blocks(last)
-        return np.asarray(large[codes])
-
-    def _park(self, group: Grouping, some: Hashed) -> tuple[Hashed, Hashed]:
-        """The heads of keys, and their tails and rows, which are to be put away."""
-        rows = self._placed(some.rows)
-        grouped = Grouped.of(rows, rows[_AT].to_numpy(), group, by_key=False)
-        rows, hashes = rows[grouped.order], some.hashes[grouped.order]
-        key, starts, end = grouped.key, grouped.starts[:-1], grouped.starts[1:]
-        ids = block_ids(own_blocks(grouped.pane // self.windows.block, rows), grouped.starts)
-        ends = np.searchsorted(ids, ids, "right")
-        last = ends == end[key]
-        tails = np.flatnonzero(~last)
-        windows = Windows(grouped.slices(tails, ends[tails], TAIL), ids)
-        added = replaced(rows[tails], grouped.partials(windows, self.functions).values())
-        number = np.bincount(key[tails], minlength=len(starts))
-        windows = Windows(grouped.slices(starts + number, end, HEAD), ids)
-        partials = grouped.partials(windows, self.functions)
-        heads = self._heads(rows[end - 1], partials, np.zeros_like(number), number)
-        of_tails = Hashed(stand(added, TAIL), hashes[tails])
-        return Hashed(heads, hashes[end - 1]), of_tails.beside(Hashed(rows, hashes).where(last))
-
-    def _heads(
-        self, last: pl.DataFrame, partials: Mapping[str, pl.Series], next_: Ints, tails: Ints
-    ) -> pl.DataFrame:
-        """Heads up to the last rows of keys, with which of so many tails is next."""
-        counts = [pl.Series(_NEXT, next_), pl.Series(_TAILS, tails)]
-        return replaced(self._placed(stand(last, HEAD)), [*partials.values(), *counts])
-
-    def _blocks(self, place: Ints) -> Ints:
-        return place // self.windows.block
-
-    def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
-        place = self.windows.places(rows)
-        return replaced(rows, [pl.Series(_AT, place, dtype=pl.Int64)])
+    def _laid_out(self, group: Grouping, states: Sequence[State], mine: Own | None = None) -> State:
+        """The keys of some states as one, and what they need as a new log."""
+        all_heads, all_found = [], []
+        known = 0
+        for state in states:
+            heads = tiers.take(state, [HEADS], tiers.all_keys(state))[HEADS]
+            if mine is not None:
+                heads = heads.filter(mine(heads))
+            next_, until, last = (heads[name].to_numpy() for name in _WHERE)
+            limit = np.full(heads.height, ALL)
+            found = Log.read(state).take(self.windows.at, Wanted(next_, until, limit, last))
+            if found is not None:
+                all_found.append(replace(found, key=found.key + known))
+            all_heads.append(heads)
+            known += heads.height
+        heads = whole(all_heads)
+        log = Log()
+        if all_found:
+            log, where = _in_order(Found.together(all_found), known)
+            heads = replaced(heads, where)
+        hashes = hashes_of(heads, group.by)
+        after = tiers.put(
+            tiers.start({HEADS: heads}), {HEADS: heads}, {HEADS: hashes}, np.unique(hashes)
+        )
+        return {**after, **log.frames}
 
 
-def _with_keys(found: Found, heads: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Rows with the keys of their heads, which were not put away with them."""
-    return replaced(found.rows, [heads[name].gather(found.key) for name in by])
+def _in_order(found: Found, number: int) -> tuple[Log, list[pl.Series]]:
+    """A log of rows key by key, and where those of each key lie."""
+    order, starts = group_order(found.key, number)
+    rows = gathered(found.rows, order)
+    next_, last = starts[:-1], starts[1:] - 1
+    until = next_ + np.bincount(found.key[found.of == TAIL], minlength=number)
+    chained = until <= last
+    before = np.arange(len(order)) - 1
+    before[until[chained]] = NOWHERE
+    last = np.where(chained, last, NOWHERE)
+    pointers = zip(_WHERE, (next_, until, last), strict=True)
+    return Log.laid_out(rows, before), [pl.Series(name, where) for name, where in pointers]
 
 
-def _same_keys(
-    rows: pl.DataFrame, keys: pl.DataFrame, which: Ints, by: Sequence[str]
-) -> NDArray[np.bool_]:
-    """Whether rows have the keys that they are thought to have."""
-    same = np.ones(rows.height, np.bool_)
-    for name in by:
-        same &= rows[name].eq_missing(keys[name].gather(which)).to_numpy()
-    return same
+@njit(cache=True, nogil=True)
+def _last_blocks(blocks: Ints, starts: Ints) -> Ints:
+    """Where the last block of each key begins."""
+    begins = starts[:-1].copy()
+    for key in range(len(begins)):
+        for i in range(starts[key] + 1, starts[key + 1]):
+            if blocks[i] != blocks[i - 1]:
+                begins[key] = i
+    return begins
 
 
-def _no_keys() -> Hashes:
-    return np.empty(0, np.uint64)
+@njit(cache=True, nogil=True)
+def _linked(height: int, key: Places, tails: int, next_: Ints, until: Ints, last: Ints) -> Ints:
+    """Where the rows lie before those that are added behind ``height`` others, by their keys.
+
+    So many are tails. Where the rows of keys lie goes on to them.
+    """
+    before = np.full(len(key), NOWHERE)
+    for i in range(tails):
+        if i == 0 or key[i] != key[i - 1]:
+            next_[key[i]] = height + i
+        until[key[i]] = height + i + 1
+    for i in range(tails, len(key)):
+        before[i] = last[key[i]]
+        last[key[i]] = height + i
+    return before

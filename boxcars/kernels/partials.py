@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from boxcars.kernels.folds import LEAST, MOST, SUM, Windows, fold, fold_moments, merge, scan
+from boxcars.kernels.frames import values_at
 from boxcars.kernels.keys import ordered_numbers
 
 Ints = NDArray[np.int64]
@@ -45,7 +46,13 @@ def _running_sums(columns: Columns, starts: Ints) -> Columns:
 
 
 def _valid(column: pl.Series) -> pl.Series:
+    if not column.null_count():
+        return pl.Series(np.ones(len(column), np.int64))
     return column.is_not_null().cast(pl.Int64)
+
+
+def _zeroed(column: pl.Series) -> pl.Series:
+    return column.fill_null(0) if column.null_count() else column
 
 
 def _lift_count(arguments: Columns, number: int) -> Columns:
@@ -53,7 +60,7 @@ def _lift_count(arguments: Columns, number: int) -> Columns:
 
 
 def _lift_sum(arguments: Columns, _number: int) -> Columns:
-    return [arguments[0].fill_null(0), _valid(arguments[0])]
+    return [_zeroed(arguments[0]), _valid(arguments[0])]
 
 
 def _lift_avg(arguments: Columns, number: int) -> Columns:
@@ -72,7 +79,7 @@ def _lift_variance(arguments: Columns, _number: int) -> Columns:
     values = arguments[0].cast(pl.Float64)
     return [
         _valid(values).cast(pl.Float64),
-        values.fill_null(0),
+        _zeroed(values),
         pl.Series(np.zeros(len(values))),
     ]
 
@@ -126,11 +133,11 @@ def _fold_sums(columns: Columns, windows: Windows) -> Columns:
 
 
 def _fold_first(columns: Columns, windows: Windows) -> Columns:
-    return [columns[0].gather(windows.slices.lo)]
+    return [values_at(columns[0], windows.slices.lo)]
 
 
 def _fold_last(columns: Columns, windows: Windows) -> Columns:
-    return [columns[0].gather(windows.slices.hi - 1)]
+    return [values_at(columns[0], windows.slices.hi - 1)]
 
 
 def _fold_ends(columns: Columns, windows: Windows) -> Columns:
@@ -162,7 +169,7 @@ def _finish_same(columns: Columns) -> pl.Series:
 
 
 def _nulled(values: pl.Series, kept: pl.Series) -> pl.Series:
-    return pl.select(pl.when(kept).then(values)).to_series()
+    return values if kept.all() else pl.select(pl.when(kept).then(values)).to_series()
 
 
 def _finish_sum(columns: Columns) -> pl.Series:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from boxcars.kernels.frames import picked
+from boxcars.kernels.frames import whole
 from boxcars.kernels.kernel import State
 
 Segments = Sequence[pl.DataFrame]
@@ -48,15 +48,6 @@ def moved_on(segments: Segments, new: pl.DataFrame, gone: int) -> list[pl.DataFr
     while len(kept) > 1 and _RATIO * kept[-1].height >= kept[-2].height:
         kept[-2:] = [whole(kept[-2:]).rechunk()]
     return kept
-
-
-def whole(segments: Segments) -> pl.DataFrame:
-    """All rows as one frame, in pieces; nothing is copied."""
-    full = [segment for segment in segments if segment.height] or [segments[-1]]
-    if len(full) == 1:
-        return full[0]
-    columns = full[0].columns
-    return pl.concat([s if s.columns == columns else picked(s, columns) for s in full])
 
 
 def _cut(segments: Segments, gone: int) -> list[pl.DataFrame]:

@@ -51,11 +51,14 @@ class Slices:
 
 
 @njit(cache=True, nogil=True)
-def parts_of(block_of_first: int, block_of_last: int, block_of_start: int) -> int:
-    """What a window is made of that starts in one block and whose tuples lie in these."""
-    if block_of_first != block_of_start:
+def parts_of(first: int, last: int, begin: int, size: int) -> int:
+    """What a window is made of, from where its first and last tuples lie and where it begins.
+
+    One that is a whole block is its head, which may be known without its tuples.
+    """
+    if begin % size == 0 or first // size != begin // size:
         return HEAD
-    return TAIL if block_of_last == block_of_first else TAIL | HEAD
+    return TAIL if last // size == first // size else TAIL | HEAD
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +108,7 @@ def full_slices(
             if not full and (ended[code] == 0 or lo >= stop):
                 break
             key[n], low[n], high[n] = code, lo, hi
-            parts[n] = parts_of(index[lo] // size, index[hi - 1] // size, k * advance // size)
+            parts[n] = parts_of(index[lo], index[hi - 1], k * advance, size)
             cause[n] = 0 if full else ended[code]
             n += 1
             if not full:

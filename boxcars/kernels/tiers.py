@@ -18,9 +18,8 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.frames import gathered, picked
+from boxcars.kernels.frames import gathered, picked, whole
 from boxcars.kernels.kernel import State, appended
-from boxcars.kernels.segments import whole
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -56,7 +55,7 @@ def take(state: State, names: Sequence[str], busy: Hashes) -> dict[str, pl.DataF
         place, hit = find(keys[_HASH].to_numpy(), busy)
         for name in names:
             rows = expand(keys[name].to_numpy(), place[hit])
-            found[name].append(state[f"{name}.{tier}"][rows])
+            found[name].append(gathered(state[f"{name}.{tier}"], rows))
         busy = busy[~hit]
     return {name: whole(found[name] or [state[name]]) for name in names}
 
@@ -67,7 +66,7 @@ def put(state: State, rows: Rows, hashes: Mapping[str, Hashes], busy: Hashes) ->
     ends: dict[str, Ints] = {}
     for name, frame in rows.items():
         order = np.argsort(hashes[name], kind="stable")
-        new[name] = frame[order]
+        new[name] = gathered(frame, order)
         ends[name] = np.searchsorted(hashes[name][order], busy, "right")
     new[_KEYS] = pl.DataFrame({_HASH: busy, **ends})
     tiers = [new, *(_tier(state, rows, tier) for tier in range(_number(state)))]

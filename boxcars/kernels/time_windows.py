@@ -11,10 +11,11 @@ import polars as pl
 from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Closed, Functions, Grouping, Own
 from boxcars.kernels.closing import Closing
+from boxcars.kernels.frames import whole
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.panes import PANE
 from boxcars.kernels.ranks import share_tuples
-from boxcars.kernels.segments import Segments, as_state, moved_on, read_segments, whole
+from boxcars.kernels.segments import Segments, as_state, moved_on, read_segments
 from boxcars.kernels.sliding import Sliding
 
 _TUPLES, _PASSED, _NEXT = "tuples", "passed", "next"

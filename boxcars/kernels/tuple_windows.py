@@ -9,11 +9,12 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks, standing
+from boxcars.kernels.blocks import Blocks, Slid
+from boxcars.kernels.closed import Grouping, Reminder, own_blocks, standing
 from boxcars.kernels.folds import Numbers, Truths, Windows
-from boxcars.kernels.frames import gathered, without
-from boxcars.kernels.kernel import Frontier, State, appended, physical_value
-from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.frames import gathered, numbers_of, replaced, without
+from boxcars.kernels.kernel import Frontier, appended, physical_value
+from boxcars.kernels.keys import group_order
 from boxcars.kernels.slices import HEAD, Flags, Ints, Places, Slices, block_ids, full_slices
 
 OPEN, TIMED_OUT, FLUSHED = 0, 1, 2
@@ -25,11 +26,11 @@ _PRIORITY = np.array([1, 0, 2])
 Windows that are full come in the order of the tuples that filled them, the others by key.
 """
 
-_TUPLES, _INDEX = "tuples", "__index"
+_INDEX = "__index"
 
 
 @dataclass(frozen=True)
-class TupleWindows:
+class TupleWindows(Blocks):
     """Windows of ``size`` tuples, of which ``advance`` go; ``timeout`` in physical units.
 
     With ``drop`` a window whose timeout has passed is obsolete and has no result.
@@ -41,42 +42,49 @@ class TupleWindows:
     flush: bool
     drop: bool = False
 
-    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
-        """Nothing is kept."""
-        return {_TUPLES: tuples.with_columns(pl.lit(0, dtype=pl.Int64).alias(_INDEX))}
-
     @property
     def block(self) -> int:
         """As many tuples as a window has."""
         return self.size
 
-    def places(self, rows: pl.DataFrame) -> Ints | None:
-        """The numbers of tuples; a timeout may end a window that starts in the last block."""
-        return rows[_INDEX].to_numpy() if self.timeout is None else None
+    @property
+    def overlap(self) -> bool:
+        """Unless each window is a block."""
+        return self.advance % self.size != 0
+
+    @property
+    def at(self) -> str:
+        """The column with the numbers of tuples."""
+        return _INDEX
+
+    def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows that have no number yet."""
+        return replaced(rows, [pl.Series(_INDEX, np.full(rows.height, -1))])
 
     def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
-        """One more than the last number: the last tuple of a block ends it."""
-        return place + np.bincount(key, minlength=len(place)) + 1
+        """The number of the last tuple."""
+        return place + np.bincount(key, minlength=len(place))
 
     def last_start(self, reached: Ints) -> Ints:
         """Where the last windows start that end there."""
-        return np.asarray((reached - self.size) // self.advance * self.advance)
+        return np.asarray((reached + 1 - self.size) // self.advance * self.advance)
 
-    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+    def slide(
+        self, group: Grouping, rows: pl.DataFrame, new: pl.DataFrame, frontier: Frontier
+    ) -> Slid:
         """Close the windows of each key that are full, and those whose timeout has come.
 
         The tuples of a key form *sessions*: a timeout ends one, and the next tuple starts another.
         Within a session tuples are numbered, so that windows start at the same tuples however the
         stream is cut.
         """
-        fresh = new.with_columns(pl.lit(-1, dtype=pl.Int64).alias(_INDEX))
-        tuples = appended(state[_TUPLES], fresh)
+        tuples = appended(rows, new)
         by_key = self.timeout is not None or (frontier.final and self.flush)
-        keys = encode_keys(tuples, group.by, in_order=by_key)
+        keys = group.keys(tuples, in_order=by_key)
         order, starts = group_order(keys.codes, keys.number)
         ordered = gathered(without(tuples, group.beside), order)
         dtype = ordered.schema[group.ts]
-        times = ordered[group.ts].to_physical().to_numpy()
+        times = numbers_of(ordered[group.ts])
         index = ordered[_INDEX].to_numpy().copy()
         timeout = times.dtype.type(-1 if self.timeout is None else self.timeout)
         passed = _passed(frontier, dtype, times.dtype)
@@ -97,22 +105,19 @@ class TupleWindows:
         else:
             rank = _by_place(order[last], len(order))
         slices = slices.take(rank)
-        keep = order[_still_needed(index, sessions, how, needed, self._marks(ordered, sessions))]
         blocks = own_blocks(index // self.size, ordered)
-        numbers = np.empty_like(index)
-        numbers[order] = index
-        return Closed(
-            tuples=ordered,
+        return Slid(
+            tuples=replaced(ordered, [pl.Series(_INDEX, index)]),
+            starts=starts,
+            needed=_still_needed(index, sessions, how, needed, self._marks(ordered, sessions)),
             windows=Windows(slices, block_ids(blocks, sessions), by[rank] == TIMED_OUT),
             keys=keys.table,
             key=owner[slices.key].astype(np.uint32),
             ts=pl.Series(close_times[rank]).cast(dtype),
             frontier=frontier,
-            state={_TUPLES: tuples.with_columns(pl.Series(_INDEX, numbers))[np.sort(keep)]},
-            reminder=self._reminder(times, sessions, owner, how, order, state[_TUPLES].height),
-            cause=np.where(by == OPEN, order[last].astype(np.int64) - state[_TUPLES].height, -1)[
-                rank
-            ],
+            state={},
+            reminder=self._reminder(times, sessions, owner, how, order, rows.height),
+            cause=np.where(by == OPEN, order[last].astype(np.int64) - rows.height, -1)[rank],
             turn=_PRIORITY[by][rank] if by_key else None,
         )
 

@@ -15,20 +15,21 @@ import polars as pl
 from numba import njit
 
 from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Closed, Grouping, Reminder, own_blocks
+from boxcars.kernels.blocks import Blocks, Slid
+from boxcars.kernels.closed import Grouping, Reminder, own_blocks
 from boxcars.kernels.folds import Numbers, Truths, Windows
-from boxcars.kernels.frames import gathered, without
-from boxcars.kernels.kernel import Frontier, State, appended, physical_value
-from boxcars.kernels.keys import encode_keys, group_order
+from boxcars.kernels.frames import gathered, numbers_of, replaced, without
+from boxcars.kernels.kernel import Frontier, appended, physical_value
+from boxcars.kernels.keys import group_order
 from boxcars.kernels.slices import Flags, Ints, Places, Slices, block_ids, parts_of
 
 VALUE = "__value"
 """The column with the value of the window's field."""
-_TUPLES = "tuples"
+_PANE = "__pane"
 
 
 @dataclass(frozen=True)
-class ValueWindows:
+class ValueWindows(Blocks):
     """Windows along the axis of a field; what is open at the end closes with ``flush``.
 
     With ``obsolete``, a time in physical units, the field is the order attribute, and a window has
@@ -39,46 +40,54 @@ class ValueWindows:
     flush: bool
     obsolete: Any = None
 
-    def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
-        """Nothing is kept."""
-        return {_TUPLES: tuples}
-
     @property
     def block(self) -> int:
         """As many panes as a window has."""
         return self.axis.size
 
-    def places(self, rows: pl.DataFrame) -> Ints:
-        """The panes of values."""
-        return self.axis.pane_of(rows[VALUE])
+    @property
+    def overlap(self) -> bool:
+        """Unless each window is a block."""
+        return self.axis.advance % self.axis.size != 0
+
+    @property
+    def at(self) -> str:
+        """The column with the panes of values."""
+        return _PANE
+
+    def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """With the panes of their values."""
+        return replaced(rows, [pl.Series(_PANE, self.axis.pane_of(rows[VALUE]))])
 
     def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
         """The pane of the greatest value."""
-        return greatest(place, key, self.places(new))
+        return greatest(place, key, new[_PANE].to_numpy())
 
     def last_start(self, reached: Ints) -> Ints:
         """Where the last windows start that end there."""
         return np.asarray((reached - self.axis.size) // self.axis.advance * self.axis.advance)
 
-    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
+    def slide(
+        self, group: Grouping, rows: pl.DataFrame, new: pl.DataFrame, frontier: Frontier
+    ) -> Slid:
         """Close the windows whose end a later value has reached."""
-        axis, held = self.axis, state[_TUPLES].height
-        tuples = appended(state[_TUPLES], new)
+        axis, held = self.axis, rows.height
+        tuples = appended(rows, new)
         places = np.arange(tuples.height)
         late = late_places(tuples, group)
         if len(late):
             places = np.delete(places, late)
             tuples = tuples[places]
-        keys = encode_keys(tuples, group.by)
+        keys = group.keys(tuples, in_order=frontier.final and self.flush)
         order, starts = group_order(keys.codes, keys.number)
         ordered = gathered(without(tuples, group.beside), order)
-        pane = axis.pane_of(ordered[VALUE])
+        pane = ordered[_PANE].to_numpy()
         final = frontier.final and self.flush
         seen = places[order] < held
         found = _passed(pane, starts, seen, axis.size, axis.advance, final)
         key, lo, hi, parts, closing, number, keep = found
         dtype = ordered.schema[group.ts]
-        times = ordered[group.ts].to_physical().to_numpy()
+        times = numbers_of(ordered[group.ts])
         now = times.dtype.type(0)
         if frontier.value is not None:
             now = physical_value(frontier.value, dtype)
@@ -96,14 +105,16 @@ class ValueWindows:
             fresh = np.flatnonzero(~seen[starts[1:] - 1])
             reminder = Reminder(fresh, due[fresh])
         slices = Slices(key, lo, hi, parts).take(rank)
-        return Closed(
+        return Slid(
             tuples=ordered,
+            starts=starts,
+            needed=np.flatnonzero(keep),
             windows=Windows(slices, block_ids(own_blocks(pane // axis.size, ordered), starts)),
             keys=keys.table,
             key=slices.key,
             ts=pl.Series(close_times[rank]).cast(dtype),
             frontier=frontier,
-            state={_TUPLES: tuples[np.sort(order[keep])]},
+            state={},
             late=late - held,
             reminder=reminder,
             cause=np.where(last, -1, np.append(places, 0)[place] - held)[rank],
@@ -126,9 +137,9 @@ def greatest(place: Ints, key: Ints, places: Ints) -> Ints:
 
 def late_places(tuples: pl.DataFrame, group: Grouping) -> Ints:
     """The places of tuples whose value is less than one before it in their key."""
-    keys = encode_keys(tuples, group.by, in_order=False)
+    keys = group.keys(tuples, in_order=False)
     order, starts = group_order(keys.codes, keys.number)
-    late = _late(tuples[VALUE].to_physical().to_numpy()[order], starts)
+    late = _late(numbers_of(tuples[VALUE])[order], starts)
     return np.sort(order[late]).astype(np.int64)
 
 
@@ -185,7 +196,7 @@ def _passed(
             if hi == stop and not flush:
                 break
             if lo < hi:
-                part = parts_of(pane[lo] // size, pane[hi - 1] // size, begin // size)
+                part = parts_of(pane[lo], pane[hi - 1], begin, size)
                 rows.append((code, lo, hi, part, hi if hi < stop else -1, k))
                 k += 1
         for i in range(starts[code], stop):

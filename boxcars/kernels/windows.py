@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from boxcars.kernels.axis import Axis
+from boxcars.kernels.blocks import Blocks
 from boxcars.kernels.by_key import ByKey
 from boxcars.kernels.closed import Functions, Kernel
 from boxcars.kernels.growing import Growing
 from boxcars.kernels.moving_windows import MovingWindows
 from boxcars.kernels.panes import can_lift
-from boxcars.kernels.parking import Blocks, Parking
+from boxcars.kernels.parking import Parking
 from boxcars.kernels.placing import FRONTIER, NEXT, Along, Counted, Landmark, Placing, Runs
 from boxcars.kernels.reorder import physical
 from boxcars.kernels.reporting import Reporting
@@ -32,21 +33,27 @@ def window_kernel(window: Window, schema: Schema, functions: Functions) -> Kerne
     timeout = _timeout(window, schema)
     if window.by in ("time", "value") and window.step == 0:
         moving = MovingWindows(physical(window.size, type_), window.by == "value", schema.ts)
-        return _by_key(moving, functions, flush=False)
+        return _by_key(moving, functions, flush=False, in_blocks=type_ is not Type.FLOAT)
     if window.by == "value" or (window.by == "time" and drop):
         values = ValueWindows(Axis.of(window, type_), window.flush, timeout if drop else None)
-        return _by_key(values, functions, window.flush)
+        return _by_key(values, functions, window.flush, in_blocks=True)
     if window.by == "time":
         return TimeWindows(Axis.of(window, type_), window.flush, functions)
     if window.by == "runs":
         return RunWindows(window.flush)
     tuples = TupleWindows(int(window.size), int(window.step) or 1, timeout, window.flush, drop)
-    return _by_key(tuples, functions, window.flush)
+    return _by_key(tuples, functions, window.flush, in_blocks=timeout is None)
 
 
-def _by_key(windows: Blocks, functions: Functions, flush: bool) -> Kernel:
-    """Windows that slide key by key."""
-    return ByKey(windows, flush, Parking(windows, functions) if can_lift(functions) else None)
+def _by_key(windows: Blocks, functions: Functions, flush: bool, in_blocks: bool) -> Kernel:
+    """Windows that slide key by key.
+
+    Not ``in_blocks`` if a timeout may end one anywhere, nor if floats, which are rounded, may lie
+    in a block or in the next.
+    """
+    if in_blocks and can_lift(functions):
+        return Parking(windows, functions, flush)
+    return ByKey(windows, flush)
 
 
 def _timeout(window: Window, schema: Schema) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 import boxcars as bx
 from boxcars.engine.layout import Shape
-from boxcars.kernels import parking, sliding
+from boxcars.kernels import log, sliding
 from tests.engine.test_pieces import run_pieces, same
 
 ROWS, KEYS, SECONDS = 3000, 9, 600
@@ -57,9 +57,9 @@ def test_small_epochs_give_what_one_train_gives(
     expected = bx.preview(net, data)
     monkeypatch.setattr(sliding, "_WORTH", 100)
     count(sliding.Sliding, "moved_on")
-    count(parking, "take_some")
+    count(log.Log, "take")
     shapes = [Shape(1, 16)] * 25 + [Shape(3, 16)] * 20 + [Shape(2, 16)] * 15
     got = run_pieces(net, data, tmp_path, shapes)
-    assert min(called["moved_on"], called["take_some"]) > len(shapes)
+    assert min(called["moved_on"], called["take"]) > len(shapes)
     for name in net.outputs:
         assert same(got[name], expected[name].to_pylist()), name

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
-from boxcars.kernels import parking, tiers
+from boxcars.kernels import log, parking, tiers, windows
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import State, Step
 from tests.kernels.test_panes import FUNCTIONS
@@ -42,7 +42,7 @@ def _risen(steps: Sequence[Row]) -> list[Row]:
 tuples = st.lists(
     st.tuples(
         st.integers(0, 3),
-        st.sampled_from(["a", "b", "a long name of a key", None]),
+        st.sampled_from(["a", "a", "a", "b", "a long name of a key", None]),
         st.none() | st.floats(),
         st.none() | st.integers(-(2**40), 2**40),
         st.none() | st.text(max_size=3),
@@ -55,11 +55,18 @@ STEADY = [(t, k, t / 3, t, "x", t) for t in range(30) for k in "ab"]
 
 
 @contextmanager
-def parking_from(rows: int) -> Iterator[None]:
-    """Keys with so many rows have them put away."""
+def laid_out_from(rows: int) -> Iterator[None]:
+    """A log to which so many rows were added may be too long."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parking, "_LARGE", rows)
-        patch.setattr(parking, "_WORTH", 0)
+        patch.setattr(log, "_FEW", rows)
+        yield
+
+
+@contextmanager
+def all_at_hand() -> Iterator[None]:
+    """Nothing is put away, and tuples are not lifted to partial results."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(windows, "can_lift", lambda _functions: False)
         yield
 
 
@@ -93,22 +100,37 @@ def found(box: Aggregate, rows: list[Row], cuts: list[int]) -> list[pl.DataFrame
     return [pl.concat([step.trains[port] for step in done]) for port in ("0", "late")]
 
 
-@pytest.mark.parametrize("least", [1, 4])
+@pytest.mark.parametrize("few", [0, 20, 1000])
 @pytest.mark.parametrize("kind", WINDOWS)
 @settings(deadline=None, max_examples=50)
 @given(tuples, st.integers(1, 12), st.integers(1, 12), cuts, st.booleans())
 @example(STEADY, 12, 1, [*range(0, 60, 2)], True)
+@example(STEADY, 12, 1, [*range(0, 60, 7)], True)
 @example(STEADY, 5, 2, [*range(60)], True)
+@example(STEADY, 6, 6, [*range(60)], True)
 @example(STEADY, 7, 9, [*range(0, 60, 3)], False)
 def test_the_same_to_the_last_bit(
-    kind: str, least: int, rows: list[Row], size: int, advance: int, cuts: list[int], keyed: bool
+    kind: str, few: int, rows: list[Row], size: int, advance: int, cuts: list[int], keyed: bool
 ) -> None:
     window = WINDOWS[kind](size, advance)
     box = Aggregate.build(window, by=["k"] if keyed else [], fields=FUNCTIONS)
-    with parking_from(10**9):
+    with all_at_hand():
         expected = found(box, rows, [])
-    with parking_from(least):
+    with laid_out_from(few):
         got = found(box, rows, cuts)
+    assert all(some.equals(others) for some, others in zip(got, expected, strict=True))
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+@settings(deadline=None, max_examples=25)
+@given(tuples, st.integers(1, 12), st.integers(1, 12), cuts)
+@example(STEADY, 5, 2, [*range(60)])
+def test_all_at_hand_any_cut_gives_the_same(
+    kind: str, rows: list[Row], size: int, advance: int, cuts: list[int]
+) -> None:
+    box = Aggregate.build(WINDOWS[kind](size, advance), by="k", fields=FUNCTIONS)
+    with all_at_hand():
+        got, expected = found(box, rows, cuts), found(box, rows, [])
     assert all(some.equals(others) for some, others in zip(got, expected, strict=True))
 
 
@@ -124,7 +146,7 @@ def test_states_of_several_places_go_together(
     box = Aggregate.build(WINDOWS[kind](5, 2), by="k", fields=FUNCTIONS)
     rows = [row for row in rows if row[1] in ("a", "b")]
     expected = pl.concat([step.trains["0"] for step in steps(box, rows, [], keys=keys)])
-    with parking_from(2):
+    with laid_out_from(0):
         states, leaving = [], []
         for key in ("a", "b"):
             done = list(steps(box, rows, cuts, until=at, keys={key}))
@@ -145,7 +167,7 @@ def test_states_of_several_places_go_together(
 def test_two_keys_may_share_a_hash(kind: str, rows: list[Row], cuts: list[int]) -> None:
     box = Aggregate.build(WINDOWS[kind](5, 2), by="k", fields=FUNCTIONS)
     expected = found(box, rows, [])
-    with pytest.MonkeyPatch.context() as patch, parking_from(2):
+    with pytest.MonkeyPatch.context() as patch, laid_out_from(0):
         for module in (parking, tiers):
             patch.setattr(module, "hashes_of", lambda frame, _by: np.ones(frame.height, np.uint64))
         got = found(box, rows, cuts)
@@ -156,18 +178,27 @@ def test_two_keys_may_share_a_hash(kind: str, rows: list[Row], cuts: list[int]) 
 def test_a_step_looks_at_what_comes_and_leaves(kind: str) -> None:
     rows = [(t, k, t / 3, t, "x", t) for t in range(600) for k in ("a", "b")]
     box = Aggregate.build(WINDOWS[kind](150, 1), by="k", n="count()")
-    looked_at = []
+    looked_at: list[int] = []
 
-    def take(*given: Any) -> parking.Taken:
-        looked_at.append((taken := original(*given)).rows.height)
+    def take(*given: Any) -> log.Found | None:
+        taken = original(*given)
+        looked_at.append(0 if taken is None else taken.rows.height)
         return taken
 
-    original = parking.Parking.take
+    original = log.Log.take
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parking.Parking, "take", take)
+        patch.setattr(log.Log, "take", take)
         states = [step.state for step in steps(box, rows, [*range(0, 1200, 4)])]
     assert np.median(looked_at) <= 2 * 4
     assert np.mean(looked_at) <= 2 * 4 + 2 * 8
     for state in states[-100:-1]:
-        kept = sum(frame.height for name, frame in state.items() if name.startswith("parked."))
-        assert 2 * 149 <= kept <= 2 * 4 * 150
+        kept = sum(frame.height for name, frame in state.items() if name.startswith("log."))
+        assert 2 * 149 <= kept <= 1000 + 3 * 2 * 300
+
+
+@pytest.mark.parametrize("kind", ["tuples", "value"])
+def test_windows_that_are_blocks_put_nothing_away(kind: str) -> None:
+    box = Aggregate.build(WINDOWS[kind](7, 7), by="k", n="count()")
+    for step in steps(box, STEADY, [*range(60)]):
+        assert not [name for name in step.state if name.startswith("log.")]
+        assert sum(frame.height for frame in step.state.values() if "k" in frame.columns) <= 2 * 2
