@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from boxcars.kernels.closed import TUPLES, Closed, Grouping
+from boxcars.kernels.folds import Numbers, Truths
 from boxcars.kernels.frames import gathered, replaced, values_at
 from boxcars.kernels.kernel import Frontier, State
 from boxcars.kernels.slices import Ints
@@ -54,6 +55,15 @@ class Blocks(ABC):
     @abstractmethod
     def last_start(self, reached: Ints) -> Ints:
         """Where the last windows start that close when keys get there."""
+
+    @property
+    def by_key(self) -> bool:
+        """Whether results of one time stand by key, not only those at the end of the input."""
+        return False
+
+    def ended(self, last: Numbers, key: Ints, new: pl.Series, frontier: Frontier) -> Truths:
+        """Keys that time cuts off, from when their last rows were and new ones are: none."""
+        return np.zeros(len(last), np.bool_)
 
     @abstractmethod
     def slide(

@@ -52,11 +52,13 @@ class Busy:
         """These keys; if none was known, those that are by now."""
         return self.keys if self.known else np.unique(hashes)
 
-    def calendar_with(self, reminder: Reminder | None, hash_of: Hashes) -> State:
-        """The calendar, if there is one, with more entries for keys with these hashes."""
+    def calendar_with(self, reminder: Reminder | None, hash_of: Hashes | None) -> State:
+        """The calendar, if there is one, with more entries; None as hashes: there is one key."""
         calendar = self.calendar
         if reminder is not None:
-            calendar = tiers.remind(calendar, reminder.due, hash_of[reminder.key])
+            key = reminder.key
+            hashes = np.zeros(len(key), np.uint64) if hash_of is None else hash_of[key]
+            calendar = tiers.remind(calendar, reminder.due, hashes)
         return {} if calendar is None else {CALENDAR: calendar}
 
 
@@ -84,7 +86,7 @@ class ByKey:
         old = tiers.take(state, names, busy.keys)
         results = self.kernel.close(group, old, new, frontier)
         after = _put(group, state, {name: results.state[name] for name in names}, busy)
-        hash_of = np.zeros(1, np.uint64)
+        hash_of = None
         if group.by and results.reminder is not None:
             hash_of = tiers.hashes_of(results.keys, group.by)
         after = {**after, **busy.calendar_with(results.reminder, hash_of)}

@@ -11,7 +11,7 @@ last laid out. Those behind it are what was added, and are merged when many are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from boxcars.kernels.frames import gathered, numbers_of, replaced, whole, without
 from boxcars.kernels.kernel import State
+from boxcars.kernels.keys import group_order
 from boxcars.kernels.segments import as_state, read_segments
 from boxcars.kernels.slices import ROW, TAIL, Ints
 
-_NAME, _BEFORE = "log", "__before"
-NOWHERE = -1
-ALL = np.iinfo(np.int64).max
-"""The limit of keys whose tails are all wanted."""
+WHERE = "__next", "__until", "__last"
+"""The columns that say where the rows of a key lie."""
+_NAME, _BEFORE, _NOWHERE = "log", "__before", -1
 _MANY = 6
 """So many segments of like size are merged: a row is seldom copied, and there are few segments."""
 _ROOM = 2
@@ -36,21 +36,46 @@ _FEW = 1000
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is wanted of keys: tails, and the chain whose last row is ``last``.
-
-    Of the tails ``[next, until)`` those up to the first whose place has the limit.
-    """
+class Where:
+    """Where the rows of keys lie: their tails ``[next, until)``, and the last rows of chains."""
 
     next: Ints
     until: Ints
-    limit: Ints
     last: Ints
+
+    @classmethod
+    def nowhere(cls, number: int) -> Where:
+        """Keys that have no rows."""
+        return cls(*(np.full(number, _NOWHERE) for _ in WHERE))
+
+    @classmethod
+    def read(cls, heads: pl.DataFrame) -> Where:
+        """Those of keys with a row each."""
+        return cls(*(heads[name].to_numpy() for name in WHERE))
+
+    def columns(self, keys: Ints) -> list[pl.Series]:
+        """Those of some keys, for their rows."""
+        parts = (self.next, self.until, self.last)
+        return [pl.Series(name, part[keys]) for name, part in zip(WHERE, parts, strict=True)]
+
+    def spread(self, keys: Ints, number: int) -> Where:
+        """As those of keys with these numbers; the others have no rows."""
+        found = Where.nowhere(number)
+        found.next[keys], found.until[keys], found.last[keys] = self.next, self.until, self.last
+        return found
+
+    def at(self, mask: NDArray[np.bool_]) -> Where:
+        """Those of some keys."""
+        return Where(self.next[mask], self.until[mask], self.last[mask])
+
+    def tails_of(self, mask: NDArray[np.bool_]) -> Where:
+        """Without the chains of some keys."""
+        return replace(self, last=np.where(mask, _NOWHERE, self.last))
 
 
 @dataclass(frozen=True)
 class Found:
-    """Rows, those of a key in order: what each stands for, and which of the keys it belongs to."""
+    """Rows, those of a key in order: what each stands for, and the number of its key."""
 
     rows: pl.DataFrame
     key: Ints
@@ -76,9 +101,11 @@ class Log:
         return cls(read_segments(state, _NAME))
 
     @classmethod
-    def laid_out(cls, rows: pl.DataFrame, before: Ints) -> Log:
-        """A log of these rows alone."""
-        return cls([_chained(rows, before)])
+    def laid_out(cls, found: Found, number: int) -> tuple[Log, Where]:
+        """A log of rows alone, key by key, and where those of so many keys lie."""
+        order, starts = group_order(found.key + number * (found.of == ROW), 2 * number)
+        rows, key = gathered(found.rows, order), found.key[order]
+        return cls().add(rows, key, int(starts[number]), Where.nowhere(number))
 
     @property
     def frames(self) -> State:
@@ -86,42 +113,41 @@ class Log:
         return as_state(self.segments, _NAME)
 
     @property
-    def height(self) -> int:
-        """Where the next row will lie."""
-        return sum(segment.height for segment in self.segments)
-
-    @property
     def too_long(self) -> bool:
         """Whether much may be in it that nobody asks for any more."""
         added = sum(segment.height for segment in self.segments[1:])
         return added > _FEW and added > _ROOM * self.segments[0].height
 
-    def add(self, rows: pl.DataFrame, before: Ints) -> Log:
-        """With more rows, and where those before them in their chains lie."""
+    def add(self, rows: pl.DataFrame, key: Ints, tails: int, where: Where) -> tuple[Log, Where]:
+        """With more rows, those of a key together: so many tails, then rows for chains.
+
+        Tails take the place of those that keys had; chains go on.
+        """
         if not rows.height:
-            return self
-        segments = [*self.segments, _chained(rows, before)]
+            return self, where
+        next_, until, last = where.next.copy(), where.until.copy(), where.last.copy()
+        before = _link(self._height, key, tails, next_, until, last)
+        segments = [*self.segments, replaced(rows, [pl.Series(_BEFORE, before)]).rechunk()]
         while (alike := _alike(segments[1:])) >= _MANY:
             segments[-alike:] = [whole(segments[-alike:]).rechunk()]
-        return Log(segments)
+        return Log(segments), Where(next_, until, last)
 
-    def take(self, at: str, wanted: Wanted) -> Found | None:
-        """What is wanted; the column ``at`` has the places that limits go by."""
+    def take(self, at: str, where: Where, limit: Ints) -> Found | None:
+        """The tails of keys up to the first that has the limit in column ``at``; and the chains."""
         found: list[Found] = []
-        last, stop = wanted.last.copy(), self.height
+        last, stop = where.last.copy(), self._height
         for segment in reversed(self.segments):
             begin = stop - segment.height
             places, before = numbers_of(segment[at]), segment[_BEFORE].to_numpy()
-            tails = wanted.next, wanted.until, wanted.limit
-            rows, key, of = _visit(places, before, begin, *tails, last)
+            rows, key, of = _visit(places, before, begin, where.next, where.until, limit, last)
             if len(rows):
                 found.append(Found(gathered(without(segment, (_BEFORE,)), rows), key, of))
             stop = begin
         return Found.together(found[::-1]) if found else None
 
-
-def _chained(rows: pl.DataFrame, before: Ints) -> pl.DataFrame:
-    return replaced(rows, [pl.Series(_BEFORE, before)]).rechunk()
+    @property
+    def _height(self) -> int:
+        return sum(segment.height for segment in self.segments)
 
 
 def _alike(segments: Sequence[pl.DataFrame]) -> int:
@@ -165,3 +191,17 @@ def _visit(
             found[n - i], owner[n - i], of[n - i] = last[key] - begin, key, ROW
             last[key] = before[last[key] - begin]
     return found, owner, of
+
+
+@njit(cache=True, nogil=True)
+def _link(height: int, key: Ints, tails: int, next_: Ints, until: Ints, last: Ints) -> Ints:
+    """Where the rows lie before those that are added behind ``height`` others."""
+    before = np.full(len(key), -1)
+    for i in range(tails):
+        if i == 0 or key[i] != key[i - 1]:
+            next_[key[i]] = height + i
+        until[key[i]] = height + i + 1
+    for i in range(tails, len(key)):
+        before[i] = last[key[i]]
+        last[key[i]] = height + i
+    return before

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numba import njit
+from numpy.typing import NDArray
 
 from boxcars.kernels import tiers
 from boxcars.kernels.blocks import Blocks, Slid
@@ -30,6 +32,7 @@ from boxcars.kernels.closed import (
     Results,
     argument,
     lift,
+    no_places,
     stand,
 )
 from boxcars.kernels.folds import Windows
@@ -44,28 +47,77 @@ from boxcars.kernels.frames import (
 )
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.keys import encode_keys, group_order
-from boxcars.kernels.log import ALL, NOWHERE, Found, Log, Wanted
+from boxcars.kernels.keys import encode_keys
+from boxcars.kernels.log import WHERE, Found, Log, Where
 from boxcars.kernels.panes import fold_rows
-from boxcars.kernels.slices import DIRECT, HEAD, OF, ROW, TAIL, Ints, Places, Slices
-from boxcars.kernels.tiers import hashes_of
+from boxcars.kernels.slices import DIRECT, HEAD, OF, ROW, TAIL, Ints, Slices
+from boxcars.kernels.tiers import Hashes, hashes_of
 
 HEADS = "heads"
-_NEXT, _UNTIL, _LAST = _WHERE = "__next", "__until", "__last"
-"""Where the rows of a key lie: the next of its tails, the end of them, and its last row."""
+_ALL = np.iinfo(np.int64).max
+"""The limit of keys whose tails are all wanted."""
 _PARTS = np.array([TAIL, DIRECT, HEAD], np.uint8)
 
 
 @dataclass(frozen=True)
-class _Taken:
-    """What was taken out for a step.
+class _Numbered:
+    """The heads and the new rows of the busy keys, with numbers instead of the group-by fields.
 
-    For each key by number: where its rows lie that were left, which are none if all were taken, and
-    how many tails it gave.
+    For each number ``table`` has the fields, and ``hash_of`` the hash.
+    """
+
+    heads: pl.DataFrame
+    new: pl.DataFrame
+    table: pl.DataFrame
+    hash_of: Hashes
+
+    @classmethod
+    def of(
+        cls, group: Grouping, heads: pl.DataFrame, new: pl.DataFrame, hashes: Hashes, in_order: bool
+    ) -> _Numbered:
+        """Number the keys, if need be in their order; new rows have these hashes."""
+        hashes = np.concatenate([hashes_of(heads, group.by), hashes])
+        fields = [picked(frame, group.by) for frame in (heads, new)]
+        named = whole(fields) if group.by else pl.DataFrame({KEY: hashes})
+        keys = encode_keys(named, group.by, in_order, hashes)
+        hash_of = np.empty(keys.number, np.uint64)
+        hash_of[keys.codes] = hashes
+        codes = keys.codes[: heads.height], keys.codes[heads.height :]
+        heads, new = (
+            replaced(without(frame, group.beside), [pl.Series(KEY, own)])
+            for frame, own in zip((heads, new), codes, strict=True)
+        )
+        return cls(heads, new, keys.table, hash_of)
+
+    @property
+    def number(self) -> int:
+        """How many keys are busy."""
+        return len(self.hash_of)
+
+    def named(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows with the group-by fields instead of numbers."""
+        bare = without(rows, (KEY,))
+        if not self.table.width:
+            return bare
+        return replaced(bare, gathered(self.table, rows[KEY].to_numpy()).iter_columns())
+
+    def by_key(self, name: str) -> NDArray[Any]:
+        """The numbers that heads have in a column, for each key; 0 for those without a head."""
+        values = numbers_of(self.heads[name])
+        found = np.zeros(self.number, values.dtype)
+        found[self.heads[KEY].to_numpy()] = values
+        return found
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """What was taken out for a step: rows, and how many tails of each key.
+
+    ``where`` the other rows of keys lie; nowhere if all were taken.
     """
 
     rows: pl.DataFrame
-    where: Wanted
+    where: Where
     tails: Ints
 
 
@@ -120,38 +172,28 @@ class Parking:
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
         """No keys."""
         rows = self.windows.start(group, self._lift(tuples))[TUPLES]
-        where = [pl.Series(name, [], dtype=pl.Int64) for name in _WHERE]
-        return tiers.start({HEADS: replaced(rows, where)})
+        return tiers.start({HEADS: replaced(rows, Where.nowhere(0).columns(no_places()))})
 
     def close(
         self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
     ) -> Results:
         """What the windows do with the busy keys."""
-        new = self._lift(new)
+        new, log = self._lift(new), Log.read(state)
         hashes = hashes_of(new, group.by)
         busy = Busy.of(state, hashes, new.schema[group.ts], frontier, self.flush)
         heads = tiers.take(state, [HEADS], busy.keys)[HEADS]
-        hashes = np.concatenate([hashes_of(heads, group.by), hashes])
-        fields = [picked(frame, group.by) for frame in (heads, new)]
-        named = whole(fields) if group.by else pl.DataFrame({KEY: hashes})
-        keys = encode_keys(named, group.by, in_order=busy.all, hashes=hashes)
-        hash_of = np.empty(keys.number, np.uint64)
-        hash_of[keys.codes] = hashes
-        of_head, of_new = keys.codes[: heads.height], keys.codes[heads.height :]
-        new = replaced(without(new, group.beside), [pl.Series(KEY, of_new)])
-        heads = without(heads, group.beside)
-        log = Log.read(state)
-        taken = self._take(log, heads, of_head, new, keys.number, busy.all)
-        numbered = replace(group, by=(KEY,), number=keys.number)
-        results = self.windows.slide(numbered, taken.rows, new, frontier)
-        log, heads, of_head = self._put(log, taken, results)
-        heads = replaced(gathered(keys.table, of_head) if group.by else heads, heads.iter_columns())
-        after = tiers.put(state, {HEADS: heads}, {HEADS: hash_of[of_head]}, busy.or_new(hash_of))
-        after = {**after, **log.frames}
+        keys = _Numbered.of(group, heads, new, hashes, busy.all or self.windows.by_key)
+        taken = self._take(log, keys, group.ts, frontier, busy.all)
+        numbers = Grouping((KEY,), group.ts, keys.number)
+        slid = self.windows.slide(numbers, taken.rows, keys.new, frontier)
+        log, heads = self._put(log, taken, slid)
+        rows = {HEADS: keys.named(heads)}
+        known = {HEADS: keys.hash_of[heads[KEY].to_numpy()]}
+        after = {**tiers.put(state, rows, known, busy.or_new(keys.hash_of)), **log.frames}
         if log.too_long:
-            after = self._laid_out(group, [after])
-        after = {**after, **busy.calendar_with(results.reminder, hash_of)}
-        return replace(results, keys=keys.table, state=after)
+            after = {**self._laid_out(group, [after])}
+        after |= busy.calendar_with(slid.reminder, keys.hash_of)
+        return replace(slid, keys=keys.table, state=after)
 
     def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
         """All that is known of some keys."""
@@ -167,98 +209,65 @@ class Parking:
         return self.windows.placed(stand(pl.DataFrame(rows), ROW))
 
     def _take(
-        self,
-        log: Log,
-        heads: pl.DataFrame,
-        of_head: Ints,
-        new: pl.DataFrame,
-        number: int,
-        everything: bool,
+        self, log: Log, keys: _Numbered, ts: str, frontier: Frontier, everything: bool
     ) -> _Taken:
         """The rows that a step needs, in order for each key."""
-        nowhere = Wanted(*(np.full(number, NOWHERE) for _ in range(4)))
-        tails = np.zeros(number, np.int64)
+        windows, heads, new = self.windows, keys.heads, keys.new
         if not heads.height:
-            return _Taken(new.clear(), nowhere, tails)
-        place = np.zeros(number, np.int64)
-        place[of_head] = numbers_of(heads[self.windows.at])
-        reached = self.windows.reached(place, new[KEY].to_numpy(), new)
-        stays = ((reached // self.windows.block == place // self.windows.block) & (not everything))[
-            of_head
-        ]
-        next_, until, last = (heads[name].to_numpy() for name in _WHERE)
-        limit = np.where(stays, self.windows.last_start(reached)[of_head], ALL)
-        found = log.take(
-            self.windows.at, Wanted(next_, until, limit, np.where(stays, NOWHERE, last))
-        )
-        staying = of_head[stays]
-        nowhere.next[staying], nowhere.until[staying] = next_[stays], until[stays]
-        nowhere.last[staying] = last[stays]
-        shown = stays if self.windows.overlap else np.ones(len(stays), np.bool_)
-        at_hand = stand(without(heads, _WHERE), HEAD)
-        rows = [replaced(rows_where(at_hand, shown), [pl.Series(KEY, of_head[shown])])]
+            return _Taken(new.clear(), Where.nowhere(keys.number), np.zeros(keys.number, np.int64))
+        owner, of_new = heads[KEY].to_numpy(), new[KEY].to_numpy()
+        place = keys.by_key(windows.at)
+        reached = windows.reached(place, of_new, new)
+        goes = reached // windows.block != place // windows.block
+        goes |= windows.ended(keys.by_key(ts), of_new, new[ts], frontier)
+        stays = ~goes[owner] & (not everything)
+        where = Where.read(heads)
+        limit = np.where(stays, windows.last_start(reached)[owner], _ALL)
+        found = log.take(windows.at, where.tails_of(stays), limit)
+        shown = stays | (not windows.overlap)
+        rows = [rows_where(stand(without(heads, WHERE), HEAD), shown)]
+        tails = np.zeros(keys.number, np.int64)
         if found is not None:
-            key = of_head[found.key]
-            tails = np.bincount(key[found.of == TAIL], minlength=number)
+            key = owner[found.key]
+            tails = np.bincount(key[found.of == TAIL], minlength=keys.number)
             rows.insert(0, replaced(found.rows, [pl.Series(OF, found.of), pl.Series(KEY, key)]))
-        return _Taken(whole(rows), nowhere, tails)
+        return _Taken(whole(rows), where.at(stays).spread(owner[stays], keys.number), tails)
 
-    def _put(self, log: Log, taken: _Taken, slid: Slid) -> tuple[Log, pl.DataFrame, Ints]:
-        """Put away what is still needed: the log, and the heads with the numbers of their keys."""
+    def _put(self, log: Log, taken: _Taken, slid: Slid) -> tuple[Log, pl.DataFrame]:
+        """Put away what is still needed: the log, and the heads."""
         parted = _Parted.of(slid, self.windows.overlap)
-        slices = parted.slices
+        slices, heads = parted.slices, parted.tails + parted.rows
         folded = fold_rows(slid.tuples, Windows(slices, slid.windows.blocks), self.functions)
         places = np.where(slices.parts == HEAD, slices.hi - 1, slices.lo)
         rows = gathered(without(slid.tuples, (OF, *folded)), places)
         rows = replaced(rows, folded.values())
-        where, heads = taken.where, parted.tails + parted.rows
-        where.next[:] += taken.tails - parted.left
-        pointers = where.next, where.until, where.last
-        before = _linked(log.height, slices.key[:heads], parted.tails, *pointers)
-        log = log.add(rows[:heads], before)
-        alive = slices.key[heads:].astype(np.int64)
-        own = [pl.Series(name, p[alive]) for name, p in zip(_WHERE, pointers, strict=True)]
-        return log, replaced(rows[heads:], own), alive
+        where = replace(taken.where, next=taken.where.next + taken.tails - parted.left)
+        key = slices.key.astype(np.int64)
+        log, where = log.add(rows[:heads], key[:heads], parted.tails, where)
+        own = [*where.columns(key[heads:]), pl.Series(KEY, key[heads:])]
+        return log, replaced(rows[heads:], own)
 
     def _laid_out(self, group: Grouping, states: Sequence[State], mine: Own | None = None) -> State:
         """The keys of some states as one, and what they need as a new log."""
-        all_heads, all_found = [], []
-        known = 0
+        all_heads: list[pl.DataFrame] = []
+        all_found: list[Found] = []
+        number = 0
         for state in states:
             heads = tiers.take(state, [HEADS], tiers.all_keys(state))[HEADS]
-            if mine is not None:
-                heads = heads.filter(mine(heads))
-            next_, until, last = (heads[name].to_numpy() for name in _WHERE)
-            limit = np.full(heads.height, ALL)
-            found = Log.read(state).take(self.windows.at, Wanted(next_, until, limit, last))
+            heads = heads if mine is None else heads.filter(mine(heads))
+            limit = np.full(heads.height, _ALL)
+            found = Log.read(state).take(self.windows.at, Where.read(heads), limit)
             if found is not None:
-                all_found.append(replace(found, key=found.key + known))
+                all_found.append(replace(found, key=found.key + number))
             all_heads.append(heads)
-            known += heads.height
-        heads = whole(all_heads)
-        log = Log()
+            number += heads.height
+        heads, log = whole(all_heads), Log()
         if all_found:
-            log, where = _in_order(Found.together(all_found), known)
-            heads = replaced(heads, where)
-        hashes = hashes_of(heads, group.by)
-        after = tiers.put(
-            tiers.start({HEADS: heads}), {HEADS: heads}, {HEADS: hashes}, np.unique(hashes)
-        )
+            log, where = Log.laid_out(Found.together(all_found), number)
+            heads = replaced(heads, where.columns(np.arange(number)))
+        rows, hashes = {HEADS: heads}, hashes_of(heads, group.by)
+        after = tiers.put(tiers.start(rows), rows, {HEADS: hashes}, np.unique(hashes))
         return {**after, **log.frames}
-
-
-def _in_order(found: Found, number: int) -> tuple[Log, list[pl.Series]]:
-    """A log of rows key by key, and where those of each key lie."""
-    order, starts = group_order(found.key, number)
-    rows = gathered(found.rows, order)
-    next_, last = starts[:-1], starts[1:] - 1
-    until = next_ + np.bincount(found.key[found.of == TAIL], minlength=number)
-    chained = until <= last
-    before = np.arange(len(order)) - 1
-    before[until[chained]] = NOWHERE
-    last = np.where(chained, last, NOWHERE)
-    pointers = zip(_WHERE, (next_, until, last), strict=True)
-    return Log.laid_out(rows, before), [pl.Series(name, where) for name, where in pointers]
 
 
 @njit(cache=True, nogil=True)
@@ -270,20 +279,3 @@ def _last_blocks(blocks: Ints, starts: Ints) -> Ints:
             if blocks[i] != blocks[i - 1]:
                 begins[key] = i
     return begins
-
-
-@njit(cache=True, nogil=True)
-def _linked(height: int, key: Places, tails: int, next_: Ints, until: Ints, last: Ints) -> Ints:
-    """Where the rows lie before those that are added behind ``height`` others, by their keys.
-
-    So many are tails. Where the rows of keys lie goes on to them.
-    """
-    before = np.full(len(key), NOWHERE)
-    for i in range(tails):
-        if i == 0 or key[i] != key[i - 1]:
-            next_[key[i]] = height + i
-        until[key[i]] = height + i + 1
-    for i in range(tails, len(key)):
-        before[i] = last[key[i]]
-        last[key[i]] = height + i
-    return before

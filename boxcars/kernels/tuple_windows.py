@@ -69,6 +69,19 @@ class TupleWindows(Blocks):
         """Where the last windows start that end there."""
         return np.asarray((reached + 1 - self.size) // self.advance * self.advance)
 
+    @property
+    def by_key(self) -> bool:
+        """Those that a timeout closes."""
+        return self.timeout is not None
+
+    def ended(self, last: Numbers, key: Ints, new: pl.Series, frontier: Frontier) -> Truths:
+        """Keys whose timeout comes, since what is open then is no block."""
+        if self.timeout is None:
+            return super().ended(last, key, new, frontier)
+        passed = _passed(frontier, new.dtype, last.dtype)
+        timeout = last.dtype.type(self.timeout)
+        return _timed_out(last, key, numbers_of(new), timeout, self.drop, *passed)
+
     def slide(
         self, group: Grouping, rows: pl.DataFrame, new: pl.DataFrame, frontier: Frontier
     ) -> Slid:
@@ -79,7 +92,7 @@ class TupleWindows(Blocks):
         stream is cut.
         """
         tuples = appended(rows, new)
-        by_key = self.timeout is not None or (frontier.final and self.flush)
+        by_key = self.by_key or (frontier.final and self.flush)
         keys = group.keys(tuples, in_order=by_key)
         order, starts = group_order(keys.codes, keys.number)
         ordered = gathered(without(tuples, group.beside), order)
@@ -173,12 +186,27 @@ def _over(due: Any, now: Any, drop: bool) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def _timed_out(
+    last: Numbers, key: Ints, times: Numbers, timeout: Any, drop: bool, known: bool, passed: Any
+) -> Truths:
+    """The keys whose timeout comes before one of their new tuples, or behind all of them."""
+    last, found = last.copy(), np.zeros(len(last), np.bool_)
+    for i in range(len(key)):
+        found[key[i]] |= _over(last[key[i]] + timeout, times[i], drop)
+        last[key[i]] = times[i]
+    for k in range(len(last)):
+        found[k] |= known and _over(last[k] + timeout, passed, drop)
+    return found
+
+
+@njit(cache=True, nogil=True)
 def _sessions(
     times: Numbers, starts: Ints, index: Ints, timeout: Any, drop: bool, known: bool, passed: Any
 ) -> tuple[Ints, Ints, Ints, Flags]:
     """Cut the tuples of each key where a timeout came, and number the new ones (index -1).
 
-    Also gives the greatest number in each session that is not new.
+    None came between those that are not new, though rows may be missing there. Also gives the
+    greatest number in each session that is not new.
     """
     room = len(times) + len(starts)
     begins, owner = np.empty(room + 1, np.int64), np.empty(room, np.int64)
@@ -187,7 +215,8 @@ def _sessions(
     for code in range(len(starts) - 1):
         for i in range(starts[code], starts[code + 1]):
             new = i == starts[code]
-            late = not new and timeout >= 0 and _over(times[i - 1] + timeout, times[i], drop)
+            fresh = index[i] < 0 and timeout >= 0
+            late = fresh and not new and _over(times[i - 1] + timeout, times[i], drop)
             if late:
                 how[n - 1] = TIMED_OUT
             if new or late:

@@ -36,21 +36,17 @@ def window_kernel(window: Window, schema: Schema, functions: Functions) -> Kerne
         return _by_key(moving, functions, flush=False, in_blocks=type_ is not Type.FLOAT)
     if window.by == "value" or (window.by == "time" and drop):
         values = ValueWindows(Axis.of(window, type_), window.flush, timeout if drop else None)
-        return _by_key(values, functions, window.flush, in_blocks=True)
+        return _by_key(values, functions, window.flush)
     if window.by == "time":
         return TimeWindows(Axis.of(window, type_), window.flush, functions)
     if window.by == "runs":
         return RunWindows(window.flush)
     tuples = TupleWindows(int(window.size), int(window.step) or 1, timeout, window.flush, drop)
-    return _by_key(tuples, functions, window.flush, in_blocks=timeout is None)
+    return _by_key(tuples, functions, window.flush)
 
 
-def _by_key(windows: Blocks, functions: Functions, flush: bool, in_blocks: bool) -> Kernel:
-    """Windows that slide key by key.
-
-    Not ``in_blocks`` if a timeout may end one anywhere, nor if floats, which are rounded, may lie
-    in a block or in the next.
-    """
+def _by_key(windows: Blocks, functions: Functions, flush: bool, in_blocks: bool = True) -> Kernel:
+    """Windows that slide key by key; floats, which are rounded, may not lie ``in_blocks``."""
     if in_blocks and can_lift(functions):
         return Parking(windows, functions, flush)
     return ByKey(windows, flush)

@@ -7,8 +7,9 @@ import polars as pl
 import boxcars as bx
 from boxcars.boxes.join import Join
 from boxcars.kernels import matching
+from boxcars.kernels.frames import whole
 from boxcars.kernels.kernel import PIECES, Frontier
-from boxcars.kernels.segments import read_segments, whole
+from boxcars.kernels.segments import read_segments
 from boxcars.model.schema import Schema
 
 SCHEMA = Schema.of({"t": "int", "k": "int"}, "t")

@@ -23,6 +23,10 @@ SCHEMA = bx.Schema.of(FIELDS, ts="t")
 WINDOWS: dict[str, Callable[[int, int], bx.Window]] = {
     "tuples": bx.tuples,
     "tuples, flushed": lambda size, advance: bx.tuples(size, advance, flush=True),
+    "tuples, timed out": lambda size, advance: bx.tuples(size, advance, timeout=9),
+    "tuples, dropped": lambda size, advance: bx.tuples(
+        size, advance, timeout=9, obsolete="drop", flush=True
+    ),
     "value": lambda size, advance: bx.value("v", size, advance),
     "value, flushed": lambda size, advance: bx.value("v", size, advance, flush=True),
     "moving over values": lambda size, _: bx.value("v", size, 0),

@@ -9,8 +9,9 @@ import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
 from boxcars.boxes.join import Join
 from boxcars.kernels import join, matching
+from boxcars.kernels.frames import whole
 from boxcars.kernels.join import Codes, Keys, Table
-from boxcars.kernels.segments import as_state, moved_on, read_segments, whole
+from boxcars.kernels.segments import as_state, moved_on, read_segments
 
 EMPTY = pl.DataFrame(schema={"n": pl.Int64})
 SCHEMA = bx.Schema.of({"t": "int", "k": "int"}, ts="t")
