@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ from boxcars.commands.studio import studio_command
 from boxcars.commands.test import cases_command
 from boxcars.commands.top import top_command
 from boxcars.draw import FORMATS, draw
-from boxcars.engine.memory import keep_memory
+from boxcars.engine.memory import POLARS_KEEPS, keep_memory
 from boxcars.engine.shown import deliver, report_dead
 from boxcars.engine.stats import stats_table
 from boxcars.expr import functions as all_functions
@@ -306,7 +307,8 @@ def bench(
     for stem, path in found.items():
         if name in (stem, path.parent.name) or (name is None and stem != "race"):
             typer.echo(f"== {stem}")
-            done = subprocess.run([sys.executable, str(path)], check=False)
+            kept = {**POLARS_KEEPS, **os.environ}
+            done = subprocess.run([sys.executable, str(path)], env=kept, check=False)
             if done.returncode:
                 raise BoxcarsError(f"benchmark '{stem}' failed.")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from boxcars.engine.memory import POLARS_KEEPS
 from boxcars.model.problem import BoxcarsError
 
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
@@ -19,6 +20,7 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.shuffle.compress": "false",
+    **{f"spark.executorEnv.{name}": value for name, value in POLARS_KEEPS.items()},
 }
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 

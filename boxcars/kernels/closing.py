@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
+from math import isqrt
 
+import numpy as np
 import polars as pl
 
 from boxcars.kernels.axis import Axis
@@ -67,9 +68,12 @@ class Closing:
         return self.end * self.axis.advance
 
     def _before(self, pane: int) -> int:
-        """The number of tuples before a pane; few of them are looked at."""
-        times, pane_of = self.tuples[self.group.ts], self.axis.pane_of
-        return bisect_left(range(len(times)), pane, key=lambda i: int(pane_of(times[i : i + 1])[0]))
+        """The number of tuples before a pane; few of them are looked at, and these at once."""
+        times = self.tuples[self.group.ts]
+        step = max(1, isqrt(len(times)))
+        coarse = self.axis.pane_of(times.gather_every(step))
+        begin = max(0, int(np.searchsorted(coarse, pane)) - 1) * step
+        return begin + int(np.searchsorted(self.axis.pane_of(times[begin : begin + step]), pane))
 
     def lifted(self, since: int, until: int) -> pl.DataFrame:
         """Some of the tuples as rows of panes."""
@@ -92,11 +96,11 @@ class Closing:
         if passed or (lifts and is_large(self.seen - self.begin, self.ripe - self.seen)):
             return self._close_rows(passed, sliding)
         tuples = self.tuples[self.begin : self.ripe]
-        closed, _ = self._closed(tuples, self.axis.pane_of(tuples[self.group.ts]))
+        closed, grouped = self._closed(tuples, self.axis.pane_of(tuples[self.group.ts]))
         if not (lifts and is_dense(closed.windows)):
             return closed, [], None
-        rows = self.lifted(self.gone, self.ripe)
-        return closed, [condensed(rows, self.group, self.functions)], None
+        rows = grouped.since(self._next, self.functions).condensed(self.functions)
+        return closed, [self.lifted(self.gone, self.ripe) if rows is None else rows], None
 
     def _close_rows(
         self, passed: Segments, sliding: Sliding | None

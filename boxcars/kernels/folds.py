@@ -66,31 +66,33 @@ def _fold(
     how: int, values: Numbers, blocks: Ints, panes: Ints, lo: Places, hi: Places, parts: Flags
 ) -> Numbers:
     """The combination of all values of each window."""
-    heads, tails = values.copy(), values.copy()
+    heads, tails = np.empty_like(values), np.empty_like(values)
+    heads[:1] = tails[:1] = values[:1]
     based = False
     for i in range(1, len(values)):
+        own = values[i]
         if blocks[i] != blocks[i - 1]:
             based = False
         elif panes[i] != panes[i - 1]:
             base, based = heads[i - 1], True
         else:
-            tails[i] = combine(how, tails[i - 1], values[i])
-        heads[i] = combine(how, base, tails[i]) if based else tails[i]
+            own = combine(how, tails[i - 1], own)
+        tails[i] = own
+        heads[i] = combine(how, base, own) if based else own
     for i in range(len(values) - 2, -1, -1):
         if blocks[i] == blocks[i + 1]:
             same = panes[i] == panes[i + 1]
             tails[i] = tails[i + 1] if same else combine(how, tails[i], tails[i + 1])
     out = np.empty(len(lo), values.dtype)
     for row in range(len(lo)):
-        tail, head, part = tails[lo[row]], heads[hi[row] - 1], parts[row]
-        if part == DIRECT:
-            out[row] = values[lo[row]]
+        # All four are at hand: to choose one is faster than to guess a branch.
+        own, tail, head, part = values[lo[row]], tails[lo[row]], heads[hi[row] - 1], parts[row]
+        both = combine(how, tail, head)
+        folded = tail if part == TAIL else (head if part == HEAD else both)
+        out[row] = own if part == DIRECT else folded
+        if part == DIRECT and hi[row] - lo[row] > 1:
             for i in range(lo[row] + 1, hi[row]):
                 out[row] = combine(how, out[row], values[i])
-        else:
-            # All three are at hand: to choose one is faster than to guess a branch.
-            both = combine(how, tail, head)
-            out[row] = tail if part == TAIL else (head if part == HEAD else both)
     return out
 
 

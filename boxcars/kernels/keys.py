@@ -11,7 +11,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.frames import gathered, picked
+from boxcars.kernels.frames import gathered, picked, values_at
 from boxcars.kernels.text_order import order_of_texts
 
 Ints = NDArray[np.int64]
@@ -72,10 +72,33 @@ def _order_of(table: pl.DataFrame) -> pl.Series:
 
 def _agree(columns: pl.DataFrame, table: pl.DataFrame, codes: Ints) -> bool:
     """Whether equal hashes were equal keys, as they all but always are."""
-    return all(
-        bool(columns[name].eq_missing(column).all())
-        for name, column in gathered(table, codes).to_dict().items()
-    )
+    return all(_same(columns[name], table[name], codes) for name in columns.columns)
+
+
+def _same(column: pl.Series, values: pl.Series, codes: Ints) -> bool:
+    """Whether a column has these values, by number."""
+    seen = 0
+    if column.dtype == pl.String and len(column) and not column.null_count():
+        seen = _same_views(_views(column), _views(values), codes)
+    rest = codes[seen:]
+    return not len(rest) or bool(column[seen:].eq_missing(values_at(values, rest)).all())
+
+
+def _views(texts: pl.Series) -> Hashes:
+    """What Polars keeps of each text in 16 bytes: it, if it is short, or else where it lies."""
+    array = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.newest())
+    views = np.frombuffer(array.buffers()[1], np.uint64)
+    return views[2 * array.offset : 2 * (array.offset + len(array))].reshape(-1, 2)
+
+
+@njit(cache=True, nogil=True)
+def _same_views(views: Hashes, values: Hashes, codes: Ints) -> int:
+    """How many texts at the front are surely the same as their values, without reading them."""
+    for i in range(len(codes)):
+        code = codes[i]
+        if views[i, 0] != values[code, 0] or views[i, 1] != values[code, 1]:
+            return i
+    return len(codes)
 
 
 def _encode_by_join(columns: pl.DataFrame, table: pl.DataFrame) -> Keys:

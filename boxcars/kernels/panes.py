@@ -16,7 +16,7 @@ from numba import njit
 
 from boxcars.kernels.closed import LAST_POSITION, Functions, Grouping, lift, partials_of
 from boxcars.kernels.folds import Windows
-from boxcars.kernels.frames import gathered, values_at, without
+from boxcars.kernels.frames import gathered, picked, rows_where, values_at, without
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.keys import encode_keys, group_order, in_order
 from boxcars.kernels.slices import HEAD, Ints, Places, Slices
@@ -36,10 +36,14 @@ def can_lift(functions: Functions) -> bool:
 
 def lifted(tuples: pl.DataFrame, pane: Ints, group: Grouping, functions: Functions) -> pl.DataFrame:
     """Tuples as rows like those of panes, one for each."""
-    rows = {PANE: pl.Series(pane), **lift(tuples, functions)}
-    if POSITION in tuples.columns:
-        rows |= {POSITION: tuples[POSITION], LAST_POSITION: tuples[POSITION]}
-    return pl.DataFrame({**tuples.select(group.by).to_dict(), **rows})
+    rows = {PANE: pl.Series(pane), **lift(tuples, functions), **_positions(tuples)}
+    return pl.DataFrame({**picked(tuples, group.by).to_dict(), **rows})
+
+
+def _positions(tuples: pl.DataFrame) -> dict[str, pl.Series]:
+    """Where tuples have positions, those of the first and the last that each stands for."""
+    found = tuples.get_column(POSITION, default=None)
+    return {} if found is None else {POSITION: found, LAST_POSITION: found}
 
 
 def is_dense(windows: Windows) -> bool:
@@ -86,6 +90,23 @@ class Grouped:
         key, low, high = (some.astype(np.uint32) for some in (self.key[lo], lo, hi))
         return Slices(key, low, high, np.full(len(lo), part, np.uint8))
 
+    def since(self, pane: int, functions: Functions) -> Grouped:
+        """The tuples from a pane on, lifted."""
+        later = self.pane >= pane
+        starts = np.concatenate([[0], np.cumsum(later)])[self.starts]
+        tuples = rows_where(self.columns, later)
+        rows = lift(tuples, functions) | _positions(tuples)
+        return Grouped(pl.DataFrame(rows), self.table, self.order[later], starts, self.pane[later])
+
+    def condensed(self, functions: Functions) -> pl.DataFrame | None:
+        """One row for each key and pane, in the order of panes, if these are few."""
+        lo, hi = self.firsts[:-1], self.firsts[1:]
+        if _DENSE * len(lo) > len(self.pane):
+            return None
+        blocks = np.repeat(np.arange(len(lo)), hi - lo)
+        windows = Windows(self.slices(lo, hi, HEAD), blocks, panes=self.pane)
+        return self.fold(windows, self.pane[lo], functions).sort(PANE, maintain_order=True)
+
     def fold(self, windows: Windows, pane: Ints, functions: Functions) -> pl.DataFrame:
         """A row for each slice, in the panes that are given."""
         keys = self.table[windows.slices.key].to_dict() if self.table.width else {}
@@ -115,12 +136,8 @@ def condensed(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.D
     if rows.height < _WORTH:
         return rows
     grouped = Grouped.of(rows, rows[PANE].to_numpy(), group, by_key=False)
-    lo, hi = grouped.firsts[:-1], grouped.firsts[1:]
-    if _DENSE * len(lo) > rows.height:
-        return rows
-    blocks = np.repeat(np.arange(len(lo)), hi - lo)
-    windows = Windows(grouped.slices(lo, hi, HEAD), blocks, panes=grouped.pane)
-    return grouped.fold(windows, grouped.pane[lo], functions).sort(PANE, maintain_order=True)
+    few = grouped.condensed(functions)
+    return rows if few is None else few
 
 
 @njit(cache=True, nogil=True)
