@@ -18,6 +18,7 @@ from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_funct
 from boxcars.kernels.closed import Functions, Grouping, Kernel, Results, Spread, argument
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, Mine, State, Stateful, Step
+from boxcars.kernels.parking import Parking
 from boxcars.kernels.ranks import ranks_of, with_ranks
 from boxcars.kernels.reorder import WAITING
 from boxcars.kernels.value_windows import VALUE
@@ -191,6 +192,14 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         kernel = self._kernel(schemas[0])
         assert isinstance(kernel, Spread)
         return kernel.share(Grouping(self.by, schemas[0].ts), states, partial(mine, 0))
+
+    def shown(self, state: State, schemas: tuple[Schema, ...]) -> State:
+        """Rows that are put away, with their keys."""
+        kernel = self._kernel(schemas[0])
+        if not isinstance(kernel, Parking):
+            return state
+        rows = kernel.shown(Grouping(self.by, schemas[0].ts), state)
+        return {**rows, **{name: state[name] for name in state if name.startswith(SLACK)}}
 
     def _placed(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
         """Which tuples a window can hold: not those without the value that they go by."""

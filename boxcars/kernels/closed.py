@@ -225,3 +225,13 @@ def lift(tuples: pl.DataFrame, functions: Functions) -> dict[str, pl.Series]:
 def partials_of(function: int, columns: Iterable[str]) -> list[str]:
     """Those of the columns that have the partial results of the function of a field."""
     return [name for name in columns if name.startswith(f"{_PARTIAL}{function}.")]
+
+
+def finished(rows: pl.DataFrame, functions: Functions) -> list[pl.Series]:
+    """What functions come to for each row with partial results."""
+    found = []
+    for number, (function, _) in enumerate(functions):
+        assert function.partial is not None
+        columns = [rows[name] for name in partials_of(number, rows.columns)]
+        found.append(function.partial.finish(columns))
+    return found

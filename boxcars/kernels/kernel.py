@@ -148,3 +148,7 @@ class Stateful(Box):
     def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
         """What is one's own of the states of several places, as one state."""
         raise NotImplementedError(self.type)
+
+    def shown(self, state: State, schemas: tuple[Schema, ...]) -> State:
+        """A state as people would see it: as it is, unless it is laid out for the engine."""
+        return state

@@ -31,6 +31,7 @@ from boxcars.kernels.closed import (
     Own,
     Results,
     argument,
+    finished,
     lift,
     no_places,
     stand,
@@ -42,6 +43,7 @@ from boxcars.kernels.frames import (
     picked,
     replaced,
     rows_where,
+    values_at,
     whole,
     without,
 )
@@ -200,6 +202,18 @@ class Parking:
         after = self._laid_out(group, states, mine)
         return {**after, **shared_calendar(states, after)}
 
+    def shown(self, group: Grouping, state: State) -> State:
+        """What is put away of each key, and what the functions come to for each row of it.
+
+        Where nothing is put away, the heads.
+        """
+        rows, found = self._all(state)
+        if found is not None:
+            rows = replaced(found.rows, [values_at(rows[name], found.key) for name in group.beside])
+        columns = picked(rows, dict.fromkeys((*group.by, group.ts)))
+        values = finished(rows, self.functions)
+        return {TUPLES: columns.hstack([v.alias(f"__p{i}.0") for i, v in enumerate(values)])}
+
     def _lift(self, tuples: pl.DataFrame) -> pl.DataFrame:
         """Tuples as rows: partial results in place of the arguments of functions."""
         given = [argument(i, k) for i, (_, n) in enumerate(self.functions) for k in range(n)]
@@ -253,10 +267,7 @@ class Parking:
         all_found: list[Found] = []
         number = 0
         for state in states:
-            heads = tiers.take(state, [HEADS], tiers.all_keys(state))[HEADS]
-            heads = heads if mine is None else heads.filter(mine(heads))
-            limit = np.full(heads.height, _ALL)
-            found = Log.read(state).take(self.windows.at, Where.read(heads), limit)
+            heads, found = self._all(state, mine)
             if found is not None:
                 all_found.append(replace(found, key=found.key + number))
             all_heads.append(heads)
@@ -268,6 +279,13 @@ class Parking:
         rows, hashes = {HEADS: heads}, hashes_of(heads, group.by)
         after = tiers.put(tiers.start(rows), rows, {HEADS: hashes}, np.unique(hashes))
         return {**after, **log.frames}
+
+    def _all(self, state: State, mine: Own | None = None) -> tuple[pl.DataFrame, Found | None]:
+        """The heads of all keys, or of one's own, and what is put away of them."""
+        heads = tiers.take(state, [HEADS], tiers.all_keys(state))[HEADS]
+        heads = heads if mine is None else heads.filter(mine(heads))
+        limit = np.full(heads.height, _ALL)
+        return heads, Log.read(state).take(self.windows.at, Where.read(heads), limit)
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ from boxcars.expr import Expr
 from boxcars.io.conform import Conformed
 from boxcars.io.tables import Tables
 from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import State
+from boxcars.kernels.kernel import State, Stateful
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.check import Checked
 from boxcars.model.entities import Table
@@ -173,9 +173,8 @@ class Stepping:
 
     def _box(self, name: str) -> wire.PreviewBox:
         counted = self._stepper.stats[name]
-        state = self._stepper.states.get(name, {})
         return wire.PreviewBox(
-            state=held_by(self._net.boxes[name].box, state, SHOWN) if state else [],
+            state=self._held(name),
             stats=wire.BoxCounts(
                 tuples_in=counted.tuples_in,
                 tuples_out=counted.total_out,
@@ -184,6 +183,15 @@ class Stepping:
                 seconds=counted.seconds,
             ),
         )
+
+    def _held(self, name: str) -> list[wire.StateTable]:
+        state = self._stepper.states.get(name)
+        if state is None:
+            return []
+        box = self._net.boxes[name].box
+        if isinstance(box, Stateful):
+            state = box.shown(state, self._checked.inputs_of(name))
+        return held_by(box, state, SHOWN)
 
     def _dead(self) -> list[wire.DeadLetter]:
         letters = [row for frame in self._stepper.dead for row in frame.iter_rows(named=True)]

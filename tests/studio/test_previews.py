@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,22 @@ def test_step_by_step_and_back(served: Served) -> None:
     assert end["boxes"]["few"]["stats"]["tuples_in"] == 4
     assert served.call("DELETE", path) == (204, None)
     assert served.refused("GET", path)[0] == 404
+
+
+def test_what_windows_of_a_key_hold(served: Served) -> None:
+    def held(window: dict[str, int]) -> Any:
+        net = copy.deepcopy(CHEAP)
+        net["boxes"]["hourly"] |= {"window": window, "fields": {"n": "count()", "p": "avg(price)"}}
+        stepped = served.post(f"/api/previews/{start(served, net)['id']}/step", {"tuples": 3})
+        return stepped["boxes"]["hourly"]["state"]
+
+    def row(time: int, n: int, p: float) -> dict[str, Any]:
+        return {"who": "ann", "time": time, "n so far": n, "p so far": p}
+
+    (window,) = held({"tuples": 3, "advance": 1})
+    assert (window["name"], window["rows"]) == ("tuples", [row(1, 1, 0.5), row(30, 1, 0.7)])
+    (window,) = held({"tuples": 3, "advance": 3})
+    assert (window["name"], window["rows"]) == ("tuples", [row(30, 2, 0.6)])
 
 
 def test_breakpoints(served: Served) -> None:
