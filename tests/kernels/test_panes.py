@@ -70,14 +70,15 @@ def keeping(mode: str) -> Iterator[None]:
 
 
 def results(
-    box: Aggregate, rows: list[Any], cuts: list[int], last: bx.Frontier = END
+    box: Aggregate, rows: list[Any], cuts: list[int], last: bx.Frontier = END, placed: bool = True
 ) -> Iterator[tuple[State, Any]]:
     """What leaves in each step; a step ends at each cut."""
     state, begin = box.start((SCHEMA,)), 0
     for end in [*sorted(cuts), 99]:
         new = [row for row in rows if begin <= row[0] < end]
         frontier = bx.Frontier(end) if end < 99 else last
-        step = box.step(state, (_train(new),), (frontier,), (SCHEMA,))
+        train = _train(new) if placed else _train(new).drop(POSITION)
+        step = box.step(state, (train,), (frontier,), (SCHEMA,))
         state, begin = step.state, max(begin, end)
         yield state, step.trains["0"]
 
@@ -166,6 +167,19 @@ def test_states_of_several_places_go_together(
     assert (
         pl.concat(before).drop(POSITION).sort("t", "k").equals(known.drop(POSITION).sort("t", "k"))
     )
+
+
+@pytest.mark.parametrize("by", [[], ["k"]])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_count_needs_nothing_of_a_tuple(mode: str, by: list[str]) -> None:
+    """Not even a position, where nobody asks for one."""
+    rows = [(t, k, None, None, None) for t in range(30) for k in "aab"]
+    box = Aggregate.build(bx.time(12, 5), by=by, n="count()")
+    with keeping("as they are"):
+        ((_, expected),) = results(box, rows, [], placed=False)
+    with keeping(mode):
+        found = [train for _, train in results(box, rows, [14, 15, 22], placed=False)]
+    assert pl.concat(found).equals(expected)
 
 
 def test_few_tuples_and_those_that_come_alone_are_kept_as_they_are() -> None:
