@@ -81,11 +81,14 @@ class ByKey:
     ) -> Results:
         """What the kernel does with the busy keys."""
         names = _names(state)
-        hashes = tiers.hashes_of(new, group.by)
-        busy = Busy.of(state, hashes, new.schema[group.ts], frontier, self.flush)
+        came = tiers.hashes_of(new, group.by)
+        busy = Busy.of(state, came, new.schema[group.ts], frontier, self.flush)
         old = tiers.take(state, names, busy.keys)
         results = self.kernel.close(group, old, new, frontier)
-        after = _put(group, state, {name: results.state[name] for name in names}, busy)
+        rows = {name: results.state[name] for name in names}
+        hashes = _hashes(group, rows)
+        known = busy.or_new(np.concatenate(list(hashes.values())))
+        after = tiers.put(state, rows, hashes, known)
         hash_of = None
         if group.by and results.reminder is not None:
             hash_of = tiers.hashes_of(results.keys, group.by)
@@ -100,8 +103,9 @@ class ByKey:
         for name in names:
             all_rows = whole([part[name] for part in parts])
             rows[name] = all_rows.filter(mine(all_rows))
-        nobody = Busy(np.empty(0, np.uint64), all=False, known=False, calendar=None)
-        after = _put(group, tiers.start(rows), rows, nobody)
+        hashes = _hashes(group, rows)
+        known = np.unique(np.concatenate(list(hashes.values())))
+        after = tiers.put(tiers.start(rows), rows, hashes, known)
         return {**after, **shared_calendar(states, after)}
 
 
@@ -113,11 +117,8 @@ def shared_calendar(states: Sequence[State], after: State) -> State:
     return {CALENDAR: tiers.share_calendar(calendars, tiers.all_keys(after))}
 
 
-def _put(group: Grouping, state: State, rows: State, busy: Busy) -> State:
-    """The state with these as the rows of busy keys."""
-    hashes = {name: tiers.hashes_of(frame, group.by) for name, frame in rows.items()}
-    known = busy.or_new(np.concatenate(list(hashes.values())))
-    return tiers.put(state, rows, hashes, known)
+def _hashes(group: Grouping, rows: State) -> dict[str, Hashes]:
+    return {name: tiers.hashes_of(frame, group.by) for name, frame in rows.items()}
 
 
 def _names(state: State) -> list[str]:
