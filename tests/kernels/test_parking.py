@@ -107,15 +107,12 @@ def found(box: Aggregate, rows: list[Row], cuts: list[int]) -> list[pl.DataFrame
 
 @pytest.mark.parametrize("few", [0, 1000])
 @pytest.mark.parametrize("kind", WINDOWS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(tuples, st.integers(1, 12), st.integers(1, 12), cuts, st.booleans())
-@example(STEADY, 12, 1, [*range(0, 60, 2)], True)
 @example(STEADY, 12, 1, [*range(0, 60, 7)], True)
-@example(STEADY, 5, 2, [*range(60)], True)
-@example(STEADY, 6, 6, [*range(60)], True)
+@example(STEADY, 6, 6, [*range(0, 60, 3)], True)
 @example(STEADY, 7, 9, [*range(0, 60, 3)], False)
-@example(PAUSED, 7, 5, [*range(60)], True)
-@example(PAUSED, 7, 2, [*range(0, 60, 5)], True)
+@example(PAUSED, 7, 5, [*range(0, 60, 2)], True)
 def test_the_same_to_the_last_bit(
     kind: str, few: int, rows: list[Row], size: int, advance: int, cuts: list[int], keyed: bool
 ) -> None:
@@ -129,9 +126,9 @@ def test_the_same_to_the_last_bit(
 
 
 @pytest.mark.parametrize("kind", WINDOWS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(tuples, st.integers(1, 12), st.integers(1, 12), cuts)
-@example(STEADY, 5, 2, [*range(60)])
+@example(STEADY, 5, 2, [*range(0, 60, 3)])
 def test_all_at_hand_any_cut_gives_the_same(
     kind: str, rows: list[Row], size: int, advance: int, cuts: list[int]
 ) -> None:
@@ -142,10 +139,9 @@ def test_all_at_hand_any_cut_gives_the_same(
 
 
 @pytest.mark.parametrize("kind", WINDOWS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(tuples, cuts, st.integers(0, 60), st.sets(st.sampled_from(["a", "b"])))
-@example(STEADY, [*range(60)], 37, {"a"})
-@example(STEADY, [*range(60)], 37, {"a", "b"})
+@example(STEADY, [*range(0, 60, 2)], 37, {"a", "b"})
 def test_states_of_several_places_go_together(
     kind: str, rows: list[Row], cuts: list[int], at: int, keys: set[str]
 ) -> None:
@@ -167,10 +163,10 @@ def test_states_of_several_places_go_together(
 
 
 @pytest.mark.parametrize("kind", WINDOWS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(tuples, cuts)
-@example(STEADY, [*range(60)])
-@example([row for row in STEADY if row[1] == "a" or row[0] > 11], [*range(60)])
+@example(STEADY, [*range(0, 60, 2)])
+@example([row for row in STEADY if row[1] == "a" or row[0] > 11], [*range(0, 60, 3)])
 def test_two_keys_may_share_a_hash(kind: str, rows: list[Row], cuts: list[int]) -> None:
     box = Aggregate.build(WINDOWS[kind](5, 2), by="k", fields=FUNCTIONS)
     expected = found(box, rows, [])
