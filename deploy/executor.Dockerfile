@@ -5,6 +5,7 @@ ARG SPARK_IMAGE=apache/spark:4.3.0-python3
 FROM ${SPARK_IMAGE}
 USER root
 COPY pyproject.toml requirements.lock README.md LICENSE /src/
+COPY bin/hatch_build.py /src/bin/
 COPY boxcars /src/boxcars
 RUN pip install --no-cache-dir --no-deps --require-hashes -r /src/requirements.lock \
     && pip install --no-cache-dir --no-deps --no-build-isolation /src

@@ -26,7 +26,7 @@ from boxcars.engine.states import load_states, save_states
 from boxcars.engine.stepper import Stepper
 from boxcars.engine.task import Arrival, Done, Task
 from boxcars.io.epoch_tables import open_tables
-from boxcars.io.files import write_table
+from boxcars.io.files import write_table, writing
 from boxcars.io.splits import read_split
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, State, earliest
@@ -176,7 +176,8 @@ def read_heads(states: Mapping[str, State], inputs: Iterable[str]) -> dict[str, 
 
 def _write(frame: pl.DataFrame, folder: Path, name: str) -> None:
     """Write rows as a part of a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     assert isinstance(table, pa.Table)
     write_table(table, folder / f"part-{name}.parquet")

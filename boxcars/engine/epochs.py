@@ -11,6 +11,7 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, fingerprint
+from boxcars.engine.compiling import compiled_so_far
 from boxcars.engine.counts import Totals
 from boxcars.engine.job import run_job
 from boxcars.engine.layout import Layout, Shape, make_layout
@@ -20,6 +21,8 @@ from boxcars.engine.task import Outcome, Task
 from boxcars.io.outlet import Outlet
 from boxcars.io.run_tables import contents
 from boxcars.io.sources import Aborted
+from boxcars.kernels.compiling import kernels_expected
+from boxcars.kernels.kernel import Stateful
 from boxcars.model.entities import Table
 
 
@@ -50,6 +53,8 @@ class Epochs:
     shape: Shape
     stored: Stored
     peeks: Peeks = field(default_factory=Peeks)
+    _compiled: int = 0
+    """How many kernels had been compiled by the end of the last epoch."""
 
     @property
     def layout(self) -> Layout:
@@ -86,10 +91,10 @@ class Epochs:
         before = () if last is None else last.state
         sinks = {name: str(outlet.folder) for name, outlet in self.outlets.items()}
         shape_before = self.shape if last is None else last.shape
-        folder = str(self.checkpoint.folder)
+        folder = self.checkpoint.folder
         task = Task(
             self.text,
-            folder,
+            str(folder),
             plan,
             before,
             sinks,
@@ -100,6 +105,7 @@ class Epochs:
             None if last is None or last.network == self.mark else self.text_before,
         )
         done = run_job(self.spark, task)
+        self._compiled = compiled_so_far(folder)
         self.peeks.note(done.peeked)
         if self.planner.aborting is not None:
             name, self.planner.aborting = self.planner.aborting, None
@@ -121,6 +127,16 @@ class Epochs:
         if last is not None:
             self.planner.forget(last)
         return manifest, done
+
+    def compiling(self) -> tuple[int, int] | None:
+        """How many kernels the workers have compiled, of about how many, if they are at it."""
+        done = compiled_so_far(self.checkpoint.folder)
+        return (done, max(done, self._kernels)) if done > self._compiled else None
+
+    @cached_property
+    def _kernels(self) -> int:
+        boxes = [node.box for node in self.layout.checked.network.boxes.values()]
+        return kernels_expected(box.type for box in boxes if isinstance(box, Stateful))
 
     def finish(self, last: Manifest) -> None:
         """All input is processed: files that were waiting for that are written."""

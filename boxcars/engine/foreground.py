@@ -32,6 +32,9 @@ def announce(sinks: Mapping[str, str]) -> None:
 
 def progress_line(status: Status, stats: RunStats) -> str:
     """How a run stands, in one line."""
+    if status.compiling is not None:
+        done, about = status.compiling
+        return f"compiling kernels, once for this installation: {done} of about {about}"
     read, out = sum(status.read.values()), sum(output.tuples for output in stats.outputs.values())
     return (
         f"epoch {status.epoch}: {read:,} tuples in ({stats.in_rate:,.0f}/s), "

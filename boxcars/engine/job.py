@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -12,11 +11,13 @@ import polars as pl
 from pyspark import RDD
 from pyspark.sql import SparkSession
 
+from boxcars.engine.compiling import noting_compiling
 from boxcars.engine.counts import Counts
 from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.loads import add_loads
 from boxcars.engine.peek import join_peeked
+from boxcars.engine.spark_errors import explain
 from boxcars.engine.task import Arrival, Done, Outcome, Task
 from boxcars.engine.worker import at_work
 from boxcars.engine.written import run_written
@@ -28,8 +29,6 @@ ALONE = 20_000
 
 Parcel = tuple[int, Any]
 """A partition of the next level, and what goes there: a train, a report, or what went wrong."""
-
-_PYTHON_ERROR = re.compile(r"[\w.]+(Error|Exception|Exit|Interrupt)\b")
 
 
 @dataclass(frozen=True)
@@ -63,25 +62,12 @@ def run_job(spark: SparkSession, task: Task) -> Outcome:
         else:
             found = _levels(spark, task, layout).collect()
     except Exception as error:
-        what = said_by(error)
+        what = explain(error, spark.sparkContext.pythonExec)
         raise BoxcarsError(f"epoch {task.plan.epoch} failed on Spark: {what}") from error
     for done in found:
         if isinstance(done, str):
             raise BoxcarsError(done)
     return _outcome([done for done in found if isinstance(done, Done)])
-
-
-def said_by(error: Exception) -> str:
-    r"""The first line of an error of Spark; if it announces one of Python, that as well.
-
-    >>> said_by(ValueError("A worker failed:\n  File x\nKeyError: 'k'\n  at org.Spark"))
-    "A worker failed: KeyError: 'k'"
-    """
-    lines = str(error).splitlines() or [type(error).__name__]
-    if not lines[0].rstrip().endswith(":"):
-        return lines[0]
-    causes = [line for line in lines[1:] if _PYTHON_ERROR.match(line)]
-    return " ".join([lines[0].rstrip(), *causes[-1:]])
 
 
 def worth_a_shuffle(spark: SparkSession, task: Task, layout: Layout) -> bool:
@@ -112,9 +98,9 @@ def _outcome(found: Sequence[Done]) -> Outcome:
 def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
     """Run a whole epoch in one task on an executor."""
     for task in tasks:
-        layout = make_layout(task.network, task.shape)
-        with at_work():
+        with at_work(), noting_compiling(task.folder):
             try:
+                layout = make_layout(task.network, task.shape)
                 if layout.writes:
                     yield run_written(task, layout)
                 else:
@@ -142,7 +128,7 @@ def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterato
     """What the tasks of a level do."""
 
     def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
-        with at_work():
+        with at_work(), noting_compiling(task.folder):
             yield from _run_partition(task, level, partition, parcels)
 
     return run

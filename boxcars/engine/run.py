@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from boxcars.engine.checkpoint import Checkpoint, Plan, home_of
+from boxcars.engine.compiling import forget_compiling
 from boxcars.engine.counts import Totals
 from boxcars.engine.epochs import Epochs, Stored
 from boxcars.engine.held import ByBucket, held_by_bucket
@@ -26,7 +27,7 @@ from boxcars.engine.modify import network_before
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
-from boxcars.engine.session import make_session
+from boxcars.engine.session import choose_python, make_session
 from boxcars.io.conform import as_frame
 from boxcars.io.opening import open_source
 from boxcars.io.outlet import Outlet
@@ -65,6 +66,8 @@ class Status:
     """Where Spark's own pages are, if it shows them."""
     lost: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Of boxes that lost tuples in this process: how many were ``late``, and ``dead`` letters."""
+    compiling: tuple[int, int] | None = None
+    """While kernels are compiled, in a new installation: how many so far, of about how many."""
 
 
 class Run:
@@ -131,7 +134,8 @@ class Run:
         read = {name: place.position for name, place in places.items()}
         seconds = perf_counter() - self._started
         lost = {} if manifest is None else manifest.stats.lost_since(self._before)
-        return Status(state, epoch, read, dict(self._out), seconds, self._pages, lost)
+        compiling = self._epochs.compiling() if state == "running" else None
+        return Status(state, epoch, read, dict(self._out), seconds, self._pages, lost, compiling)
 
     def stats(self, held: bool = False) -> RunStats:
         """What each box, piece and bucket did, how fast it goes, and how long results take.
@@ -283,11 +287,15 @@ def run(
     _check_names("input", sources, net.inputs)
     _check_names("output", sinks or {}, net.outputs)
     session = cache(lambda: spark or make_session(master, pages=pages))
+    if spark is not None:
+        choose_python(spark.sparkContext)
     closing: ExitStack[bool | None] = ExitStack()
     with closing:
         folder = Path(checkpoint or closing.enter_context(_temporary())).resolve()
         ledger = Checkpoint(folder)
         closing.enter_context(ledger.held())
+        forget_compiling(folder)
+        closing.callback(forget_compiling, folder)
         text = json.dumps(network_to_plain(net))
         last = ledger.last()
         before = network_before(ledger, last, text, modify)

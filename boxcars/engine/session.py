@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from socket import create_connection
+from typing import Any
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from boxcars.engine.java import NEEDED, start_java
 from boxcars.engine.memory import POLARS_KEEPS
-from boxcars.model.problem import BoxcarsError
+from boxcars.model.problem import BoxcarsError, Wrong
 
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 _QUICK = "-XX:TieredStopAtLevel=1"
@@ -22,6 +27,8 @@ _SETTINGS = {
     "spark.shuffle.compress": "false",
     **{f"spark.executorEnv.{name}": value for name, value in POLARS_KEEPS.items()},
 }
+_ANSWERS = 10.0
+"""Seconds in which a master must take a connection."""
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
@@ -35,22 +42,56 @@ def make_session(master: str | None, *, quick: bool = True, pages: bool = False)
     java = f"-Dlog4j2.configurationFile={_LOGGING}" + (f" {_QUICK}" if quick else "")
     settings = {**_SETTINGS, "spark.driver.extraJavaOptions": java}
     settings["spark.ui.enabled"] = str(pages).lower()
-    settings["spark.pyspark.python"] = sys.executable
     if where.startswith(("local", "spark://127.0.0.1:")):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= _LOOPBACK
-    builder = SparkSession.builder.appName("boxcars").master(where)
-    for name, value in settings.items():
-        builder = builder.config(name, value)
+    check_master(where)
+    conf = SparkConf().setAppName("boxcars").setMaster(where).setAll(list(settings.items()))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of pandas, which we do not use
-            spark = builder.getOrCreate()
+            start_java(conf)
+            spark = SparkSession.builder.config(conf=conf).getOrCreate()
     except Exception as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BoxcarsError(f"Spark does not start: {first} Boxcars needs Java 17.") from None
+        first = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise BoxcarsError(
+            f"Spark does not start: {first}. Boxcars needs Java {NEEDED} or newer; boxcars doctor "
+            "says what is there and what to do."
+        ) from None
     spark.sparkContext.setLogLevel("ERROR")
+    choose_python(spark.sparkContext)
+    _quiet_accumulators(spark.sparkContext)
     return spark
+
+
+def check_master(master: str) -> None:
+    """Say so if no master of a standalone cluster answers; Spark itself tries for a minute.
+
+    >>> check_master("local[*]")
+    """
+    if not master.startswith("spark://"):
+        return
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        with suppress(OSError, ValueError), create_connection((host, int(port)), _ANSWERS):
+            return
+    raise Wrong(f"no Spark master answers at {master}: is it running, and is the address right?")
+
+
+def choose_python(context: SparkContext) -> None:
+    """Let workers run the interpreter of the driver, unless the user chose another.
+
+    PySpark reads ``PYSPARK_PYTHON`` alone and else takes the first ``python3`` on the ``PATH``,
+    which is not the one of a virtual environment that was never activated.
+    """
+    chosen = os.environ.get("PYSPARK_PYTHON") or context.getConf().get("spark.pyspark.python")
+    context.pythonExec = chosen or sys.executable
+
+
+def _quiet_accumulators(context: SparkContext) -> None:
+    """Keep PySpark from printing a stack trace when Java is gone: the epoch says so."""
+    server: Any = context._accumulatorServer
+    server.handle_error = lambda *_: None
 
 
 def wake_workers(spark: SparkSession) -> None:

@@ -6,8 +6,10 @@ is all. For other sinks the folder is under the checkpoint, and the driver deliv
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -205,10 +207,20 @@ def _open_path(where: str, home: Path, schema: Schema) -> Outlet:
     if where.endswith("/") or path.is_dir() or not path.suffix:
         if path.is_file():
             raise Wrong(f"{where}: expected a folder, and this is a file.")
+        _make_folder(path, path)
         return Outlet(path, path)
     check_suffix(path)
+    _make_folder(path.parent, path)
     empty = schema.empty().to_arrow(compat_level=pl.CompatLevel.oldest())
     return OneFile(path, home, empty.schema)
+
+
+def _make_folder(folder: Path, target: Path) -> None:
+    """See to it that a folder is there before Spark starts; what is in the way is said now."""
+    with writing(target):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _table(parts: list[Path]) -> pa.Table:

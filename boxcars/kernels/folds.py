@@ -67,7 +67,8 @@ def _fold(
 ) -> Numbers:
     """The combination of all values of each window."""
     heads, tails = np.empty_like(values), np.empty_like(values)
-    heads[:1] = tails[:1] = values[:1]
+    if len(values) > 0:  # not by slices: numba compiles their error messages for two seconds
+        heads[0] = tails[0] = values[0]
     based = False
     for i in range(1, len(values)):
         own = values[i]
@@ -130,16 +131,16 @@ def _heads_and_tails(own: Numbers, blocks: Ints, panes: Ints) -> tuple[Numbers, 
     base = np.zeros(3)
     for i in range(1, len(own)):
         if blocks[i] != blocks[i - 1]:
-            base[:] = 0
+            base[0] = base[1] = base[2] = 0.0
         elif panes[i] != panes[i - 1]:
-            base[:] = head[i - 1]
+            _copy_into(base, head[i - 1])
         else:
             _merge_into(tail[i], tail[i - 1], own[i])
         _merge_into(head[i], base, tail[i])
     for i in range(len(own) - 2, -1, -1):
         if blocks[i] == blocks[i + 1]:
             if panes[i] == panes[i + 1]:
-                tail[i] = tail[i + 1]
+                _copy_into(tail[i], tail[i + 1])
             else:
                 _merge_into(tail[i], tail[i], tail[i + 1])
     return head, tail
@@ -156,9 +157,9 @@ def _fold_moments(
             for i in range(lo[row], hi[row]):
                 _merge_into(out[row], out[row], own[i])
         elif parts[row] == TAIL:
-            out[row] = tail[lo[row]]
+            _copy_into(out[row], tail[lo[row]])
         elif parts[row] == HEAD:
-            out[row] = head[hi[row] - 1]
+            _copy_into(out[row], head[hi[row] - 1])
         else:
             _merge_into(out[row], tail[lo[row]], head[hi[row] - 1])
     return out
@@ -167,6 +168,11 @@ def _fold_moments(
 @njit(cache=True, nogil=True)
 def _merge_into(out: Numbers, a: Numbers, b: Numbers) -> None:
     out[0], out[1], out[2] = merge(a[0], a[1], a[2], b[0], b[1], b[2])
+
+
+@njit(cache=True, nogil=True)
+def _copy_into(out: Numbers, a: Numbers) -> None:
+    out[0], out[1], out[2] = a[0], a[1], a[2]
 
 
 def fold_moments(moments: Sequence[Numbers], windows: Windows) -> list[Numbers]:

@@ -228,12 +228,10 @@ def list_pairs(matches: Matches, begin: int, end: int) -> tuple[Rows, Rows]:
         before = ends[met - 1] if met > 0 else 0
         partner = slot[met] + begin + pair - before
         until = min(end, ends[met]) - begin
-        if is_left[met]:
-            left[pair:until] = row[met]
-            right[pair:until] = right_rows[partner : partner + until - pair]
-        else:
-            left[pair:until] = left_rows[partner : partner + until - pair]
-            right[pair:until] = row[met]
+        for at in range(pair, until):  # not by slices: numba would compile their error messages
+            other = partner + at - pair
+            left[at] = row[met] if is_left[met] else left_rows[other]
+            right[at] = right_rows[other] if is_left[met] else row[met]
         pair = until
         met += 1
     return left, right

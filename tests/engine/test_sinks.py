@@ -57,14 +57,25 @@ class TestOneFile:
         assert read_input(sinks["none"], entity).tuples.is_empty()
         assert staged(tmp_path) == []
 
-    def test_a_crash_behind_the_last_epoch(self, options: dict[str, Any], tmp_path: Path) -> None:
-        sinks = {"all": tmp_path / "no/such.csv"}
-        (tmp_path / "no").write_text("a file")
+    def test_a_crash_after_the_last_epoch(self, options: dict[str, Any], tmp_path: Path) -> None:
+        sinks = {"all": tmp_path / "such.csv"}
+
+        def in_the_way(_: bx.Status) -> None:
+            sinks["all"].mkdir(exist_ok=True)
+
         with pytest.raises(bx.BoxcarsError, match="output 'all': .*such.csv: can't be written"):
-            bx.run(network(), {"rows": ROWS}, sinks, **options).wait()
-        (tmp_path / "no").unlink()
+            bx.run(network(), {"rows": ROWS}, sinks, tell=in_the_way, **options).wait()
+        sinks["all"].rmdir()
         assert bx.run(network(), {"rows": ROWS}, sinks, **options).wait().state == "finished"
         assert pl.read_csv(sinks["all"]).to_dicts() == ROWS
+
+    def test_a_folder_that_can_not_be(self, tmp_path: Path) -> None:
+        (tmp_path / "no").write_text("a file")
+        for sink in ("no/such.csv", "no/parts/"):
+            with pytest.raises(
+                bx.BoxcarsError, match=r"output 'all': .*no/\w+.*: can't be written"
+            ):
+                bx.run(network(), {"rows": ROWS}, {"all": f"{tmp_path}/{sink}"})
 
     def test_an_input_that_never_ends(self, spark: SparkSession, tmp_path: Path) -> None:
         source = {"rows": bx.rate(1, t="value", who="'x'")}
