@@ -33,6 +33,7 @@ from boxcars.io.files import target_of, writing
 from boxcars.lang.cli import app as languages
 from boxcars.lang.compiled import project_files
 from boxcars.lang.deploy import Deployment
+from boxcars.lang.files import load_unjudged
 from boxcars.lang.layout import load_layout
 from boxcars.lang.streamcloud import is_project, load_project
 from boxcars.linear_road.command import linear_road_command
@@ -121,7 +122,7 @@ def convert(
     target: Annotated[Path, typer.Argument(help="The file to write: .yaml, .json, .xml or .py.")],
 ) -> None:
     """Write a network in another language."""
-    bx.save(bx.load(source, code=True), target)
+    bx.save(load_unjudged(source), target)
 
 
 @app.command(name="draw")
@@ -185,7 +186,7 @@ def plan(
 @app.command()
 def diff(old: NetworkFile, new: NetworkFile) -> None:
     """Show what changed between two versions of a network; exit code 1 if anything did."""
-    changes = bx.diff(bx.load(old, code=True), bx.load(new, code=True))
+    changes = bx.diff(load_unjudged(old), load_unjudged(new))
     for change in changes:
         typer.echo(str(change))
     if changes:
@@ -198,7 +199,7 @@ def describe(
     name: Annotated[str | None, typer.Argument(help="An input, box, output or table.")] = None,
 ) -> None:
     """List what a network is made of, or describe one part of it."""
-    net = bx.load(network, code=True)
+    net = load_unjudged(network)
     if name is not None:
         typer.echo(net.describe(name))
         return

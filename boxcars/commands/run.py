@@ -109,6 +109,7 @@ def run_command(
             modify=modify,
             pages=pages,
             master=master,
+            code=allow_code or network.suffix == ".py",
             tell=logs.tell if log else None,
         )
         logs.begin(running.status())

@@ -6,18 +6,23 @@ begins anew, with the tuples that come from then on.
 
 from __future__ import annotations
 
+import json
+
 from boxcars.engine.checkpoint import Checkpoint, Manifest
 from boxcars.engine.layout import Layout, Shape, make_layout
+from boxcars.expr.stored import code_in
+from boxcars.model.plain import read_network
 from boxcars.model.problem import Wrong
+from boxcars.model.superbox import flatten
 
 
 def network_before(
-    checkpoint: Checkpoint, last: Manifest | None, network: str, modify: bool
+    checkpoint: Checkpoint, last: Manifest | None, network: str, modify: bool, code: bool = True
 ) -> str:
     """The network of the last epoch: this one, or one that it may take over from.
 
     Raises Wrong if the checkpoint is of another network and ``modify`` is not said, or if the
-    change is one that would lose or double tuples.
+    change is one that would lose or double tuples, or if the network before has code and may not.
     """
     mark = checkpoint.keep_network(network)
     if last is None or last.network == mark:
@@ -29,8 +34,20 @@ def network_before(
             "--checkpoint, or remove this one."
         )
     old = checkpoint.network_of(last)
+    if not code:
+        _check_code(checkpoint, old)
     _check_change(checkpoint, last, old, network)
     return old
+
+
+def _check_code(checkpoint: Checkpoint, old: str) -> None:
+    """Refuse a stored network that runs code when it is looked into."""
+    for name, node in flatten(read_network(json.loads(old)).network).network.boxes.items():
+        if code_in(node.box):
+            raise Wrong(
+                f"{checkpoint.folder}: the network of this checkpoint runs code in box '{name}': "
+                "allow that with --allow-code if you trust it."
+            )
 
 
 def _check_change(checkpoint: Checkpoint, last: Manifest, old: str, new: str) -> None:

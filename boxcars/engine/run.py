@@ -258,6 +258,7 @@ def run(
     modify: bool = False,
     pages: bool = False,
     master: str | None = None,
+    code: bool = True,
     spark: SparkSession | None = None,
     tell: Callable[[Status], None] | None = None,
 ) -> Run:
@@ -276,8 +277,9 @@ def run(
     boxes run together; if they are ``grouped``, those of a group do in any case.
 
     With ``modify`` the run may go on with a network that was changed since: what is the same as
-    before keeps its state. With ``pages`` a session of its own shows Spark's pages about jobs and
-    executors; the status says where. ``tell`` hears of each epoch.
+    before keeps its state. The network in the checkpoint may run code to be compared, unless
+    ``code`` says that it may not. With ``pages`` a session of its own shows Spark's pages about
+    jobs and executors; the status says where. ``tell`` hears of each epoch.
     """
     if epoch_rows < 1:
         raise Wrong(f"expected epochs of at least one row, got {epoch_rows}.")
@@ -298,7 +300,7 @@ def run(
         closing.callback(forget_compiling, folder)
         text = json.dumps(network_to_plain(net))
         last = ledger.last()
-        before = network_before(ledger, last, text, modify)
+        before = network_before(ledger, last, text, modify, code)
         addresses = prepare_tables(net, tables or {}, folder, last.epoch if last else 0)
         readers = {} if last is not None and last.final else _open_sources(net, sources, folder)
         planner = Planner(readers, epoch_rows, net.inputs)

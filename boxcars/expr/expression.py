@@ -6,10 +6,7 @@ zero, for casts, for numbers outside of a function's domain and for texts that a
 
 from __future__ import annotations
 
-import io
-import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,16 +17,11 @@ from boxcars.expr.cursor import shorten
 from boxcars.expr.functions import version
 from boxcars.expr.parse import parse
 from boxcars.expr.shape import conjuncts_of, fields_of, increasing
+from boxcars.expr.stored import POLARS, restore, store
 from boxcars.expr.translate import translate, unknown_field
 from boxcars.model.problem import Wrong, a
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
-
-POLARS = "polars:"
-"""How the text of a serialised Polars expression starts."""
-
-_PICKLED = frozenset({"AnonymousFunction", "AnonymousAgg"})
-"""Parts of a Polars expression that hold pickled Python, which would be run when it is read."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +48,7 @@ class Expr:
         if isinstance(source, Expr):
             return source
         if isinstance(source, pl.Expr):
-            return cls(POLARS + _serialised(source))
+            return cls(store(source))
         return cls.from_plain(source)
 
     @classmethod
@@ -119,8 +111,8 @@ class Expr:
 
     @property
     def polars(self) -> pl.Expr | None:
-        """The Polars expression it was made of, if it was."""
-        return _deserialised(self.text) if self.text.startswith(POLARS) else None
+        """The Polars expression it was made of, if it was; raises Wrong if nobody trusts it."""
+        return restore(self.text) if self.text.startswith(POLARS) else None
 
     def is_field(self) -> str | None:
         """Return the name of the field if it is nothing but a field."""
@@ -205,34 +197,3 @@ def _typed_by_polars(expr: pl.Expr, schema: Schema) -> tuple[Type, pl.Expr]:
     if found is None:
         raise Wrong(f"the Polars type {dtype} is not a type of a field.")
     return found, expr if dtype == found.dtype else expr.cast(found.dtype, strict=False)
-
-
-def _serialised(expr: pl.Expr) -> str:
-    try:
-        return expr.meta.serialize(format="json")
-    except pl.exceptions.PolarsError:
-        raise Wrong(
-            "a Polars expression with a Python function in it can't be stored: "
-            "register the function with bx.function and call it by name."
-        ) from None
-
-
-@lru_cache(maxsize=1_000)
-def _deserialised(text: str) -> pl.Expr:
-    try:
-        plain = json.loads(text.removeprefix(POLARS))
-        if not _PICKLED.isdisjoint(_keys(plain)):
-            raise Wrong("a stored Polars expression can't bring a Python function with it.")
-        return pl.Expr.deserialize(io.StringIO(json.dumps(plain)), format="json")
-    except (pl.exceptions.PolarsError, ValueError, RecursionError) as error:
-        first = str(error).partition("\n")[0]
-        raise Wrong(f"can't read the stored Polars expression: {first}.") from None
-
-
-def _keys(plain: object) -> Iterator[str]:
-    """Yield all keys of a JSON value and of what is in it."""
-    if isinstance(plain, dict):
-        yield from plain
-    inner = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else ()
-    for value in inner:
-        yield from _keys(value)

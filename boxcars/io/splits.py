@@ -14,6 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from boxcars.expr import Expr
+from boxcars.expr.stored import vouch
 from boxcars.io.conform import Conformed, conform, dead_letters
 from boxcars.io.files import fits, group_heights, read_input, read_rows
 from boxcars.model.entities import Input
@@ -72,7 +73,12 @@ class RateSplit:
     kind: Literal["rate"] = "rate"
 
     def read(self, entity: Input) -> Conformed:
-        """Compute the rows; one without an order value is a mistake in its expression."""
+        """Compute the rows; one without an order value is a mistake in its expression.
+
+        The driver has checked the expressions, so a worker may read them.
+        """
+        for _, text in self.fields:
+            vouch(text)
         numbers = pl.DataFrame({"value": pl.int_range(self.start, self.stop, eager=True)})
         made = numbers.with_columns(
             Expr(text).compile(NUMBERS).alias(name) for name, text in self.fields
@@ -92,9 +98,12 @@ def read_split(split: Split, entity: Input) -> Conformed:
 
 
 def split_of(plain: Mapping[str, Any]) -> Split:
-    """A split from its JSON."""
+    """A split from its JSON, which may bring no expression that nobody here knows."""
     if plain["kind"] == "rate":
-        return RateSplit(**{**plain, "fields": tuple((n, text) for n, text in plain["fields"])})
+        fields = tuple((str(n), str(text)) for n, text in plain["fields"])
+        for _, text in fields:
+            Expr(text).type_in(NUMBERS)
+        return RateSplit(**{**plain, "fields": fields})
     return FileSplit(**plain)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from boxcars.io.files import replacing, writing
 from boxcars.lang import borealis, borealis_write, ossim, python, text
-from boxcars.lang.trust import without_code
+from boxcars.lang.trust import judged
 from boxcars.model.check import Checked, check
 from boxcars.model.network import Network
 from boxcars.model.plain import Reading, network_to_plain, read_network
@@ -71,7 +71,7 @@ def _named(language: str) -> Language:
 def loads(content: str, language: str = "yaml", code: bool = False) -> Network:
     """The network in a text, as `load` reads it from a file."""
     reading = _named(language).read(content, Path(f"text.{language}"))
-    return _readable(reading if code else without_code(reading))
+    return _readable(judged(reading, code))
 
 
 def dumps(net: Network, language: str = "yaml") -> str:
@@ -106,11 +106,16 @@ def read(path: str | Path) -> Reading:
 def load(path: str | Path, code: bool = False) -> Network:
     """The network in a file; raises with everything that could not be read.
 
-    Boxes that name Python code are refused unless ``code`` says that the file is trusted; a ``.py``
-    file is a program, which is run to read it.
+    Boxes that name Python code and stored Polars expressions are refused unless ``code`` says that
+    the file is trusted; a ``.py`` file is a program, which is run to read it.
     """
     reading = read(path)
-    return _readable(reading if code or _is_program(path) else without_code(reading))
+    return _readable(judged(reading, code or _is_program(path)))
+
+
+def load_unjudged(path: str | Path) -> Network:
+    """The network in a file for who only shows or rewrites it: its code stays text."""
+    return _readable(read(path))
 
 
 def _is_program(path: str | Path) -> bool:
@@ -133,7 +138,7 @@ def _check(reader: Callable[[], Reading], code: bool) -> Checked:
         reading = reader()
     except NetworkError as error:
         return Checked(Network("unreadable"), {}, (), error.problems)
-    reading = reading if code else without_code(reading)
+    reading = judged(reading, code)
     return check(reading.network, reading.broken, reading.problems)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from boxcars.lang.trust import without_code
+from boxcars.lang.trust import judged
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.box import Box, box_types, params
 from boxcars.model.check import Checked, check
@@ -26,7 +26,15 @@ _ALLOW = "start the studio with --allow-code if you trust it."
 
 def readable(plain: wire.Plain, code: bool) -> Network:
     """The network, or an error with everything that could not be read; code is refused first."""
-    reading = _allowed(read_network(plain), code)
+    return _whole(judged(read_network(plain), code, _ALLOW))
+
+
+def unjudged(plain: wire.Plain) -> Network:
+    """The network for who only writes it down: its code stays text."""
+    return _whole(read_network(plain))
+
+
+def _whole(reading: Reading) -> Network:
     if reading.problems:
         raise NetworkError(reading.problems)
     return reading.network
@@ -39,12 +47,8 @@ def right(plain: wire.Plain, code: bool) -> Checked:
 
 def check_reading(reading: Reading, code: bool) -> Checked:
     """Check what was read, as far as that goes."""
-    allowed = _allowed(reading, code)
+    allowed = judged(reading, code, _ALLOW)
     return check(allowed.network, allowed.broken, allowed.problems)
-
-
-def _allowed(reading: Reading, code: bool) -> Reading:
-    return reading if code else without_code(reading, _ALLOW)
 
 
 def check_plain(plain: wire.Plain, code: bool) -> wire.CheckAnswer:

@@ -18,7 +18,7 @@ from boxcars.model.network import KINDS
 from boxcars.model.plain import Reading, network_to_plain, read_network
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.studio import wire
-from boxcars.studio.checking import check_reading, readable, told
+from boxcars.studio.checking import check_reading, readable, told, unjudged
 from boxcars.studio.templates import find_template
 from boxcars.studio.workspace import NO_CODE, Workspace
 
@@ -99,7 +99,7 @@ def save_file(workspace: Workspace, file: str, body: wire.SaveNetwork, code: boo
     path = workspace.path(file)
     reading = read_network(body.network, name=path.stem)
     if path.suffix not in _PLAIN or not reading.problems:
-        content = LANGUAGES[path.suffix].write(readable(body.network, code=True))
+        content = LANGUAGES[path.suffix].write(unjudged(body.network))
     else:
         content = _dump(tidy(body.network), path.suffix)
     with writing(file), replacing(path) as part:
@@ -128,4 +128,4 @@ def write_text(body: wire.WriteNetwork, code: bool) -> wire.Text:
         shown = {*net.inputs, *net.boxes, *map(output_key, net.outputs)}
         places = {name: place for name, place in body.positions.items() if name in shown}
         return wire.Text(text=draw(net, body.format, places))
-    return wire.Text(text=LANGUAGES[suffix].write(readable(body.network, code=True)))
+    return wire.Text(text=LANGUAGES[suffix].write(unjudged(body.network)))

@@ -149,7 +149,8 @@ class TheRun:
 
     def _recall(self) -> Remains | None:
         """Take in the last counts that are in the checkpoint."""
-        left = remains_of(self.checkpoint, (self.record.ended or time()) - self.record.started)
+        seconds = (self.record.ended or time()) - self.record.started
+        left = remains_of(self.checkpoint, seconds, self.record.order.code)
         if left is not None:
             last = None if self._stats is None else self._stats.model_dump()
             stats = brought_up(last, left.stats)

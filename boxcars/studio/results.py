@@ -5,6 +5,7 @@ A run keeps both in its checkpoint, so they are there also when it has ended.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import deque
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from boxcars.engine.layout import make_layout
 from boxcars.engine.run_stats import History
 from boxcars.io.joined import read_part
 from boxcars.model.problem import BoxcarsError
+from boxcars.studio.checking import readable
 from boxcars.studio.rows import plain_rows
 from boxcars.studio.run_wire import OutputRows
 from boxcars.studio.wire import Row
@@ -73,8 +75,11 @@ class Remains:
     finished: bool
 
 
-def remains_of(checkpoint: Path, seconds: float) -> Remains | None:
-    """The last counts of a run, with its rates over so many seconds; None if there are none."""
+def remains_of(checkpoint: Path, seconds: float, code: bool) -> Remains | None:
+    """The last counts of a run, with its rates over so many seconds; None if there are none.
+
+    There are none either if the network in the checkpoint runs ``code`` and may not.
+    """
     if not checkpoint.exists():
         return None
     try:
@@ -84,7 +89,9 @@ def remains_of(checkpoint: Path, seconds: float) -> Remains | None:
             return None
         history = History(Totals(), 0.0)
         history.note(0.0, max(seconds, 0.001), manifest.stats, {}, {})
-        layout = make_layout(ledger.network_of(manifest), manifest.shape)
+        network = ledger.network_of(manifest)
+        readable(json.loads(network), code)
+        layout = make_layout(network, manifest.shape)
         read = {name: place.position for name, place in manifest.places.items()}
         stats = history.stats(layout).to_plain()
         for box in stats["boxes"].values():

@@ -45,6 +45,7 @@ class Runs:
                 for folder in folders:
                     record = read_record(folder)
                     if record is not None:
+                        record.order.code &= self._workspace.code
                         run = TheRun(record, folder, self._workspace, self._tell)
                         run.recover()
                         self._runs[record.id] = run

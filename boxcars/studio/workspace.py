@@ -29,7 +29,7 @@ class Workspace:
     """A folder with networks; ``code`` says whether programs are networks here, too."""
 
     def __init__(self, folder: Path, code: bool = False) -> None:
-        self.folder, self._code = folder, code
+        self.folder, self.code = folder, code
 
     @property
     def runs(self) -> Path:
@@ -52,7 +52,7 @@ class Workspace:
         return [DataFile(file=p.name, size=p.stat().st_size) for p in found if p.is_file()]
 
     def _may_be(self, path: Path) -> bool:
-        known = (*SUFFIXES, _CODE) if self._code else SUFFIXES
+        known = (*SUFFIXES, _CODE) if self.code else SUFFIXES
         return path.suffix in known and not path.stem.endswith((".layout", ".tests"))
 
     def _told(self, path: Path, text: str) -> NetworkFile:
@@ -63,7 +63,7 @@ class Workspace:
 
     def path(self, file: str) -> Path:
         """The path of a network file by its name; it need not be there."""
-        if file.endswith(_CODE) and not self._code:
+        if file.endswith(_CODE) and not self.code:
             raise Wrong(f"{file}: {NO_CODE}")
         known = (*SUFFIXES, _CODE)
         if not _FILE.fullmatch(file):

@@ -35,7 +35,7 @@ def test_a_polars_expression_is_a_predicate() -> None:
     cheap = pl.col("price") < 5
     net = network(lambda calls: calls.filter(cheap, pl.col("caller").is_null(), otherwise=True))
     assert [[row["time"] for row in rows] for rows in run(net, calls=PRICES)] == [[1], [3], [2, 4]]
-    assert bx.loads(bx.dumps(net)) == net
+    assert bx.loads(bx.dumps(net), code=True) == net
 
 
 def test_outputs_feed_different_boxes_and_one_feeds_several() -> None:
