@@ -201,7 +201,7 @@ class Stepping:
                 record=row["record"].decode("utf-8", "replace"),
                 reason=row["reason"],
             )
-            for row in letters[-SHOWN:]
+            for row in letters[:SHOWN]
         ]
 
     def close(self) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from playwright.sync_api import FilePayload, WebSocketRoute, expect
+from playwright.sync_api import FilePayload, expect
 
 import boxcars as bx
 from tests.studio.page.browser import Person
+from tests.studio.page.fakes import FakeRun
 from tests.studio.page.hearing import Heard, listen
-from tests.studio.page.networks import NO_HISTORY, fake_injector, fake_run, fake_stats
 
 WRONG = "sqrt() needs float as x, got phone (str)."
 
@@ -93,41 +90,6 @@ def test_a_refusal_is_announced(person: Person) -> None:
     assert "x.yaml" in words
 
 
-class FakeRun:
-    """A run that tells what it is made to tell."""
-
-    def __init__(self, person: Person) -> None:
-        self._run = fake_run()
-        self._socket: WebSocketRoute | None = None
-        page, known = person.page, self._known
-        page.route("**/api/runs", lambda route: route.fulfill(json=known()))
-        page.route("**/api/runs/busy/history*", lambda route: route.fulfill(json=NO_HISTORY))
-        page.route("**/api/runs/busy/injectors", lambda r: r.fulfill(json=[fake_injector()]))
-        page.route("**/api/runs/busy/arcs/*", lambda r: r.fulfill(json={"rows": [{"kmh": 7}]}))
-        page.route_web_socket("**/api/runs/busy/watch*", self._open)
-
-    def _known(self) -> list[dict[str, Any]]:
-        return [self._run]
-
-    def _open(self, socket: WebSocketRoute) -> None:
-        self._socket = socket
-        self.tell({"type": "stats", "stats": fake_stats(1)})
-
-    def tell(self, message: dict[str, Any]) -> None:
-        assert self._socket is not None
-        self._socket.send(json.dumps(message))
-
-    def find(self, *phones: int) -> None:
-        """Results."""
-        rows = [{"phone": phone, "speed": 900} for phone in phones]
-        outputs = {"frauds": {"epoch": 1, "rows": rows, "total": len(rows)}}
-        self.tell({"type": "rows", "outputs": outputs})
-
-    def fail(self, sentence: str) -> None:
-        self._run |= {"state": "failed", "sentence": sentence, "ended": 2.0}
-        self.tell({"type": "status", "run": self._run})
-
-
 def test_a_run_is_heard(person: Person) -> None:
     """Its results in a table and, now and then, spoken; its failure at once."""
     see, page = person.see, person.page
@@ -151,7 +113,7 @@ def test_a_run_is_heard(person: Person) -> None:
     page.keyboard.press("Enter")
     expect(see("arc-table")).to_contain_text("7")
     assert of(listen(page), "tab", "Panels of the run") == ["Overview", "Boxes", "Arc", "Log"]
-    run.fail("calls.csv: there is no such file.")
+    run.end("failed", "calls.csv: there is no such file.")
     expect(see("run-state")).to_have_text("failed")
     (words,) = spoken(listen(page), "assertive")
     assert words.startswith("calls.csv: there is no such file.")

@@ -116,6 +116,7 @@ export function SchemaField(props: {
         <AddRow
           label="As text"
           icon="edit"
+          otherwise
           onClick={() => setText(schemaText(fields))}
           testId="schema-as-text"
         />

@@ -1,7 +1,5 @@
 /** Fields with rows: lists of expressions, names with expressions, names. */
 
-import { useState } from "react";
-
 import type { Problem } from "../api/types";
 import { freeName, type Plain } from "../model/network";
 import { AddRow, CloseButton, Draft, Wrongs } from "../ui/controls";
@@ -67,12 +65,7 @@ export function NamedExprs(props: Rows<Record<string, string>>) {
   const { value, onChange, paramKey } = props;
   const reads = useReads(props.box);
   const missing = (reads[0]?.fields ?? []).filter((field) => !(field.name in value));
-  const [named, setNamed] = useState<string | null>(null);
-  const add = () => {
-    const name = freeName("field", { has: (n) => n in value });
-    setNamed(name);
-    onChange({ ...value, [name]: "" });
-  };
+  const add = () => onChange({ ...value, [freeName("field", { has: (n) => n in value })]: "" });
   const addAll = () =>
     onChange({ ...value, ...Object.fromEntries(missing.map(({ name }) => [name, name])) });
   return (
@@ -87,7 +80,6 @@ export function NamedExprs(props: Rows<Record<string, string>>) {
                 value={name}
                 mono
                 label={`name of field ${i + 1}`}
-                autoFocus={named === name}
                 trouble={(to) =>
                   to !== name && to in value ? `There is a '${to}' already.` : null
                 }
@@ -117,7 +109,12 @@ export function NamedExprs(props: Rows<Record<string, string>>) {
       <div className="add-rows">
         <AddRow label="Add a field" onClick={add} testId={`add-${paramKey}`} />
         {missing.length > 0 && (
-          <AddRow label={`Take over ${missing.length}`} onClick={addAll} testId="take-over" />
+          <AddRow
+            label={`Take over ${missing.length}`}
+            onClick={addAll}
+            otherwise
+            testId="take-over"
+          />
         )}
       </div>
     </div>

@@ -9,6 +9,7 @@ import { useCheck } from "../state/check";
 import { useDoc } from "../state/doc";
 import { askPlan, setLaunch, startRun, useLaunch } from "../state/launch";
 import { clearOverlay } from "../state/overlay";
+import { setSubquery, useStudio } from "../state/studio";
 import { Addresses } from "../panels/Addresses";
 import { HowItRuns } from "../panels/HowItRuns";
 import { Button, Empty, Labelled, Select } from "../ui/controls";
@@ -51,7 +52,7 @@ function usePlan(): { shown: Shown | null; trouble: string | null } {
 
 export function PlanView() {
   const { shown, trouble } = usePlan();
-  const [chosen, setChosen] = useState<string | null>(null);
+  const chosen = useStudio((state) => state.subquery);
   useEffect(clearOverlay, []);
   return (
     <main className="view plan" data-testid="plan">
@@ -64,7 +65,7 @@ export function PlanView() {
         )}
         <div className="canvas">
           {shown ? (
-            <PlanCanvas shown={shown} onChoose={setChosen} />
+            <PlanCanvas shown={shown} onChoose={setSubquery} />
           ) : (
             !trouble && <Empty title="Planning ..." />
           )}

@@ -14,7 +14,6 @@ export function Looking() {
   const node = useFlow((state) => state.nodes.find((n) => n.id === id));
   const preview = usePreview((state) => state.preview);
   const box = id === undefined ? undefined : preview?.boxes[flatName(scope, id)];
-  const dead = preview?.dead ?? [];
   const tables = Object.entries(preview?.tables ?? {});
   if (!node) return null;
   return (
@@ -64,16 +63,6 @@ export function Looking() {
             </div>
           </section>
         ))}
-        {dead.length > 0 && (
-          <section>
-            <h3>Dead letters</h3>
-            {dead.slice(0, 20).map((letter, i) => (
-              <p key={i} className="trouble">
-                <code>{letter.record}</code> {letter.reason}
-              </p>
-            ))}
-          </section>
-        )}
       </div>
     </aside>
   );

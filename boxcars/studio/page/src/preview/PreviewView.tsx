@@ -8,9 +8,20 @@ import { Zoom } from "../canvas/Tools";
 import { Clear, Refit } from "../compose/Compose";
 import { useCheck } from "../state/check";
 import { useDoc } from "../state/doc";
-import { back, draw, restart, start, step, toEnd, toStop, usePreview } from "../state/preview";
+import {
+  back,
+  changedSince,
+  draw,
+  restart,
+  start,
+  step,
+  toEnd,
+  toStop,
+  usePreview,
+} from "../state/preview";
 import { Button, NumberField } from "../ui/controls";
 import { DataPane } from "./DataPane";
+import { LeftOut } from "./LeftOut";
 import { Looking } from "./Looking";
 import { Tuples } from "./Tuples";
 
@@ -35,13 +46,14 @@ export function PreviewView() {
 }
 
 function StepBar() {
-  const [preview, busy, train, of, trouble] = usePreview(
-    useShallow((s) => [s.preview, s.busy, s.train, s.of, s.trouble]),
+  const [preview, busy, train, trouble] = usePreview(
+    useShallow((s) => [s.preview, s.busy, s.train, s.trouble]),
   );
   const stops = usePreview((state) => Object.keys(state.stops).length);
   const network = useDoc((state) => state.doc.network);
   const wrong = useCheck((state) => (state.answer?.problems.length ?? 0) > 0);
-  const stale = preview !== null && of !== network;
+  const changed = usePreview((state) => changedSince(state, network));
+  const stale = preview !== null && changed !== null;
   const done = preview?.finished ?? false;
   const share = preview?.total ? preview.position / preview.total : 0;
   return (
@@ -113,10 +125,11 @@ function StepBar() {
         </p>
       )}
       {stale && !trouble && (
-        <p className="banner">
-          The network has changed since; the next step starts from the first tuple.
+        <p className="banner" role="status" data-testid="preview-stale">
+          The {changed} has changed since; the next step starts from the first tuple.
         </p>
       )}
+      {preview && !stale && <LeftOut preview={preview} />}
     </div>
   );
 }

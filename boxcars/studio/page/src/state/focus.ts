@@ -3,6 +3,21 @@
 import { useDoc } from "./doc";
 
 const FIRST = ".inspector input, .inspector select";
+/** Where keys are for what stands there, and not for the drawing. */
+const PANEL = ".inspector, .dock, .header, .data, dialog";
+
+let inPanel = false;
+
+/** Remember where the person is: an element that goes takes the focus with it, to nowhere. */
+function note(event: Event): void {
+  if (event.target instanceof Element) inPanel = event.target.closest(PANEL) !== null;
+}
+window.addEventListener("pointerdown", note, true);
+window.addEventListener("focusin", note, true);
+
+/** Whether a key is pressed in a panel, or right after something was done in one. */
+export const isInPanel = (target: EventTarget | null): boolean =>
+  target instanceof Element && target !== document.body ? target.closest(PANEL) !== null : inPanel;
 
 /** Go to the first field of the panel, once it is there. */
 export function focusPanel(): void {

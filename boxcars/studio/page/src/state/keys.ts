@@ -3,10 +3,11 @@
 import { copySelected, cutSelected, groupSelected, nudge, pasteCopied, GRID } from "./actions";
 import { removeSelected, selectAll, tidyUp } from "./actions";
 import { leaveTo, redo, select, selectArc, undo, useDoc } from "./doc";
-import { focusedOn, focusPanel, leavePanel } from "./focus";
+import { focusedOn, focusPanel, isInPanel, leavePanel } from "./focus";
 import { save } from "./files";
 import { seeAll } from "./flow";
-import { MODES, openDialog, setMode, useStudio } from "./studio";
+import { leaveScope, useRuns } from "./runs";
+import { MODES, openDialog, setMode, setSubquery, useStudio, type Mode } from "./studio";
 
 /** What the help shows. */
 export const KEYS: [string, string][] = [
@@ -24,7 +25,7 @@ export const KEYS: [string, string][] = [
   ["Tab, Enter", "go to the next box or arrow, into its panel"],
   ["L / F", "lay out / see everything"],
   ["1 to 4", "compose, preview, plan, watch"],
-  ["Escape", "leave the panel; select nothing; leave a superbox"],
+  ["Escape", "leave the panel; close charts; select nothing; leave a superbox"],
   ["?", "this help"],
 ];
 
@@ -62,16 +63,30 @@ const ALONE: Record<string, () => void> = {
   Backspace: removeSelected,
   l: () => void tidyUp().then(seeAll),
   f: seeAll,
-  Escape: escape,
 };
 
-function escape(): void {
+/** Be done with what is selected, or with the superbox that is open. */
+function leaveDrawing(): void {
   const { selection, arc, scope } = useDoc.getState();
   if (selection.length || arc !== null) {
     select([]);
     selectArc(null);
   } else if (scope.length) leaveTo(scope.length - 1);
 }
+
+/** Close the charts of a box, or leave the superbox of a run that is open. */
+function leaveRun(): void {
+  const { box, arc, scope } = useRuns.getState();
+  if (box !== null || arc !== null) useRuns.setState({ box: null, arc: null });
+  else if (scope.length) leaveScope(scope.length - 1);
+}
+
+const ESCAPES: Record<Mode, () => void> = {
+  compose: leaveDrawing,
+  preview: leaveDrawing,
+  plan: () => setSubquery(null),
+  watch: leaveRun,
+};
 
 /** Look at the box or the arrow that has the focus of the keyboard. */
 function enter(): void {
@@ -100,6 +115,8 @@ export function onKey(event: KeyboardEvent): void {
   if (event.key === "Escape" && inPanel && isTyping(event.target) && !event.defaultPrevented)
     run(leavePanel);
   if (isTyping(event.target) || dialog !== null) return;
+  if (event.key === "Escape") run(ESCAPES[mode]);
+  if (isInPanel(event.target) && !ctrl) return;
   if (event.key === "?") run(() => openDialog("help"));
   const number = Number(event.key);
   const there = MODES[number - 1];

@@ -10,6 +10,12 @@ import { clearOverlay, overlay, type ArcMark, type BoxMark } from "./overlay";
 import { complain, say, useStudio } from "./studio";
 import { addCase } from "./tests";
 
+interface Previewed {
+  network: Network;
+  data: Record<string, string>;
+  tables: Record<string, string>;
+}
+
 interface PreviewState {
   /** The text of each input, as CSV or JSON lines. */
   data: Record<string, string>;
@@ -17,8 +23,8 @@ interface PreviewState {
   rows: number;
   train: number;
   preview: Preview | null;
-  /** The network that is previewed. */
-  of: Network | null;
+  /** What is previewed: the network and the data as they were when it began. */
+  of: Previewed | null;
   busy: boolean;
   /** Breakpoints: arcs, each with a condition or none. */
   stops: Record<string, string>;
@@ -146,7 +152,7 @@ async function begin(): Promise<Preview> {
     tables: nonEmpty(tables),
     train,
   });
-  set({ of: network });
+  set({ of: { network, data, tables } });
   return started;
 }
 
@@ -157,10 +163,23 @@ export async function start(): Promise<void> {
   await attempt(async () => show(await begin()));
 }
 
-/** Go on; starts if nothing was started, or the network has changed. */
+/** What has changed since the preview began, in a word; null if nothing has. */
+export function changedSince(state: PreviewState, network: Network): string | null {
+  const { of, data, tables } = state;
+  if (of === null) return null;
+  if (of.network !== network) return "network";
+  return same(of.data, data) && same(of.tables, tables) ? null : "data";
+}
+
+const same = (one: Record<string, string>, other: Record<string, string>): boolean =>
+  [...new Set([...Object.keys(one), ...Object.keys(other)])].every(
+    (name) => (one[name] ?? "") === (other[name] ?? ""),
+  );
+
+/** Go on; starts if nothing was started, or the network or the data has changed. */
 async function go(ask: AskStep): Promise<void> {
-  const { preview, of } = get();
-  if (!preview || of !== useDoc.getState().doc.network) await start();
+  const state = get();
+  if (!state.preview || changedSince(state, useDoc.getState().doc.network) !== null) await start();
   const now = get().preview;
   if (!now || get().trouble !== null) return;
   await attempt(async () => show(await api.step(now.id, ask)));

@@ -22,6 +22,8 @@ interface StudioState {
   dialog: Dialog;
   dock: Dock | null;
   notices: Notice[];
+  /** The subquery of the plan that is looked at. */
+  subquery: string | null;
   /** The server does not answer. */
   lost: boolean;
 }
@@ -39,12 +41,14 @@ export const useStudio = create<StudioState>(() => ({
   dialog: "gallery",
   dock: null,
   notices: [],
+  subquery: null,
   lost: false,
 }));
 
 const { getState: get, setState: set } = useStudio;
 
 export const setMode = (mode: Mode): void => set({ mode });
+export const setSubquery = (subquery: string | null): void => set({ subquery });
 export const openDialog = (dialog: Dialog): void => set({ dialog });
 export const setLost = (lost: boolean): void => {
   if (get().lost !== lost) set({ lost });

@@ -1,6 +1,7 @@
 /** Small controls that all parts of the page share. */
 
 import { useId, useState, type ReactNode } from "react";
+import { flushSync } from "react-dom";
 
 import { Icon, type IconName } from "./Icon";
 
@@ -45,15 +46,34 @@ export function CloseButton(props: Pick<ButtonProps, "label" | "onClick" | "keys
   return <Button {...props} icon="close" kind="ghost" iconOnly />;
 }
 
-/** A button for one more row in a list. */
+/** Go into the first field of the last row, so that what is typed next is for it. */
+function focusLastRow(list: Element | null): void {
+  const row = [...(list?.querySelectorAll(".row-field") ?? [])].at(-1);
+  const field = row?.querySelector<HTMLElement>("input, .cm-content");
+  field?.focus();
+  if (field instanceof HTMLInputElement) field.select();
+}
+
+/** A button for one more row in a list, which has the focus then; or for something else there. */
 export function AddRow(props: {
   label: string;
   icon?: IconName;
   onClick: () => void;
+  /** It makes no row in which something is to be written. */
+  otherwise?: boolean;
   testId?: string;
 }) {
   return (
-    <button type="button" className="add-row" onClick={props.onClick} data-testid={props.testId}>
+    <button
+      type="button"
+      className="add-row"
+      onClick={(event) => {
+        const list = event.currentTarget.closest(".rows, .schema, section");
+        flushSync(props.onClick);
+        if (!props.otherwise) focusLastRow(list);
+      }}
+      data-testid={props.testId}
+    >
       <Icon name={props.icon ?? "plus"} size={13} /> {props.label}
     </button>
   );

@@ -1,0 +1,51 @@
+"""The preview, where its data is wrong or changes under way."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.studio.page.browser import Person
+
+HEAD = "caller,callee,time,duration,price,caller_x,caller_y,callee_x,callee_y\n"
+
+
+def calls(*times: object) -> str:
+    """A call at each of some times."""
+    return HEAD + "".join(f"ann,bob,{time},60,1.0,0,0,0,0\n" for time in times)
+
+
+def test_bad_rows_are_told(person: Person) -> None:
+    """How many rows are no tuples, and why, whatever is selected; and at the data, too."""
+    see = person.see
+    person.open_template("high-mobility")
+    person.click("mode-preview")
+    see("data-calls").fill(calls(1000, "noon", 1200, "late"))
+    person.click("preview-step")
+    expect(see("preview-position")).to_have_text("2 of 2 tuples")
+    expect(see("looking")).to_have_count(0)
+    told = see("preview-dead")
+    expect(told).to_contain_text("2 rows of calls are left out")
+    expect(told).to_contain_text("The first: time: 'noon' is not an int.")
+    person.click("preview-dead-all")
+    expect(see("dead-letter")).to_have_count(2)
+    expect(see("dead-letter").last).to_contain_text("late")
+    see("data-calls").fill(calls(1000, 1200))
+    person.click("preview-step")
+    expect(see("preview-position")).to_have_text("2 of 2 tuples")
+    expect(told).to_have_count(0)
+
+
+def test_data_that_is_edited_at_the_end(person: Person) -> None:
+    """The next step begins again with the new data, and the page says so before."""
+    see = person.see
+    person.open_template("high-mobility")
+    person.click("mode-preview")
+    see("data-calls").fill(calls(1000, 1100))
+    person.click("preview-end")
+    expect(see("preview-position")).to_have_text("2 of 2 tuples")
+    expect(see("preview-step")).to_be_disabled()
+    see("data-calls").fill(calls(1000, 1100, 1200))
+    expect(see("preview-stale")).to_contain_text("data has changed")
+    person.click("preview-end")
+    expect(see("preview-position")).to_have_text("3 of 3 tuples")
+    expect(see("preview-stale")).to_have_count(0)
