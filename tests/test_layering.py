@@ -20,6 +20,7 @@ ALLOWED = {
     "sql": {"model", "expr", "sql"},
     "kernels": {"model", "expr", "sql", "kernels"},
     "boxes": {"model", "expr", "sql", "kernels", "convert", "boxes"},
+    "own_code": {"model", "expr", "convert", "kernels", "io", "own_code"},
     "outside": {"model", "sql", "convert", "outside"},
     "io": {"model", "expr", "sql", "convert", "outside", "io"},
     "inject": {"model", "io", "inject"},

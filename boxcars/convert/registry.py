@@ -11,6 +11,7 @@ from boxcars.convert.csv import Csv
 from boxcars.convert.format import Format
 from boxcars.convert.jsonl import Jsonl
 from boxcars.convert.xml import Xml
+from boxcars.model.own_code import note_own
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.types import Type
 
@@ -36,6 +37,7 @@ def converter(name: str) -> Callable[[type[F]], type[F]]:
             )
         format_.name = name
         _FORMATS[name] = format_
+        note_own("format", name, format_)
         return format_
 
     return register

@@ -24,6 +24,7 @@ from boxcars.io.sources import Aborted
 from boxcars.kernels.compiling import kernels_expected
 from boxcars.kernels.kernel import Stateful
 from boxcars.model.entities import Table
+from boxcars.own_code.bundle import Bundle
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Epochs:
     spark: SparkSession
     shape: Shape
     stored: Stored
+    code: Bundle | None = None
+    """The user's own code, for the workers."""
     peeks: Peeks = field(default_factory=Peeks)
     _compiled: int = 0
     """How many kernels had been compiled by the end of the last epoch."""
@@ -103,6 +106,7 @@ class Epochs:
             self.stored.addresses,
             self.peeks.wanted(),
             None if last is None or last.network == self.mark else self.text_before,
+            self.code,
         )
         done = run_job(self.spark, task)
         self._compiled = compiled_so_far(folder)

@@ -23,6 +23,7 @@ from boxcars.engine.worker import at_work
 from boxcars.engine.written import run_written
 from boxcars.kernels.kernel import Frontier
 from boxcars.model.problem import BoxcarsError
+from boxcars.own_code.loading import load_bundle
 
 ALONE = 20_000
 """So many rows are not worth a shuffle: one task runs all pieces of an epoch with no more."""
@@ -100,6 +101,7 @@ def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
     for task in tasks:
         with at_work(), noting_compiling(task.folder):
             try:
+                load_bundle(task.code)
                 layout = make_layout(task.network, task.shape)
                 if layout.writes:
                     yield run_written(task, layout)
@@ -129,6 +131,7 @@ def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterato
 
     def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
         with at_work(), noting_compiling(task.folder):
+            load_bundle(task.code)
             yield from _run_partition(task, level, partition, parcels)
 
     return run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
@@ -12,12 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from boxcars.engine.network_text import read_trusted
 from boxcars.engine.stages import Stage, find_stages
-from boxcars.expr.stored import vouch_for
 from boxcars.kernels.kernel import Stateful
 from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
-from boxcars.model.plain import read_network
 from boxcars.model.routing import Routing
 from boxcars.plan import Grid, Registry, Strategy, Subquery, make_plan
 from boxcars.plan.buckets import bucket_numbers
@@ -192,9 +190,7 @@ def owned_first(
 @lru_cache(maxsize=8)
 def make_layout(network: str, shape: Shape) -> Layout:
     """Lay out a network, given as JSON: one that a run was begun with, so its code is trusted."""
-    net = read_network(json.loads(network)).network
-    vouch_for(net)
-    return lay_out(split_boxes(net.check().or_raise()), shape)
+    return lay_out(split_boxes(read_trusted(network).check().or_raise()), shape)
 
 
 def lay_out(checked: Checked, shape: Shape) -> Layout:

@@ -6,14 +6,14 @@ begins anew, with the tuples that come from then on.
 
 from __future__ import annotations
 
-import json
-
-from boxcars.engine.checkpoint import Checkpoint, Manifest
+from boxcars.engine.checkpoint import Checkpoint, Manifest, fingerprint
 from boxcars.engine.layout import Layout, Shape, make_layout
+from boxcars.engine.network_text import code_in_text, read_text, without_code
 from boxcars.expr.stored import code_in
-from boxcars.model.plain import read_network
-from boxcars.model.problem import Wrong
+from boxcars.kernels.kernel import Stateful
+from boxcars.model.problem import NetworkError, Wrong
 from boxcars.model.superbox import flatten
+from boxcars.own_code.used import used_by
 
 
 def network_before(
@@ -25,24 +25,42 @@ def network_before(
     change is one that would lose or double tuples, or if the network before has code and may not.
     """
     mark = checkpoint.keep_network(network)
-    if last is None or last.network == mark:
+    if last is None or last.network in (mark, fingerprint(without_code(network))):
         return network
-    if not modify:
-        raise Wrong(
-            f"{checkpoint.folder}: this checkpoint belongs to another network or another version "
-            "of it: say --modify to go on with what has not changed, give the run a new "
-            "--checkpoint, or remove this one."
-        )
     old = checkpoint.network_of(last)
     if not code:
         _check_code(checkpoint, old)
+    if not modify:
+        raise Wrong(
+            f"{checkpoint.folder}: this checkpoint belongs to another network or another version "
+            f"of it.{_what_follows(old, network, last.shape)} Say --modify to go on like that, "
+            "give the run a new --checkpoint, or remove this one."
+        )
     _check_change(checkpoint, last, old, network)
     return old
 
 
+def _what_follows(old: str, new: str, shape: Shape) -> str:
+    """What was changed of the user's code, and which boxes would begin anew."""
+    try:
+        boxes = make_layout(new, shape).checked.network.boxes
+        kept = unchanged(old, new, shape)
+    except NetworkError:
+        return ""  # of the code of the network before, something is gone
+    before, after = code_in_text(old), code_in_text(new)
+    changed = [key for key in after if key in before and before[key] != after[key]]
+    code = f" The code of {', '.join(changed)} has changed." if changed else ""
+    states = [name for name, node in boxes.items() if isinstance(node.box, Stateful)]
+    anew = [name for name in states if name not in kept]
+    if not anew:
+        return f"{code} All boxes would keep their states."
+    others = " all others keep theirs." if len(anew) < len(states) else " none keeps its state."
+    return f"{code} These boxes would begin anew: {', '.join(anew)};{others}"
+
+
 def _check_code(checkpoint: Checkpoint, old: str) -> None:
     """Refuse a stored network that runs code when it is looked into."""
-    for name, node in flatten(read_network(json.loads(old)).network).network.boxes.items():
+    for name, node in flatten(read_text(old)).network.boxes.items():
         if code_in(node.box):
             raise Wrong(
                 f"{checkpoint.folder}: the network of this checkpoint runs code in box '{name}': "
@@ -99,10 +117,12 @@ def unchanged(network_before: str, after: str, shape: Shape) -> frozenset[str]:
     old = make_layout(network_before, shape).checked.network
     checked = make_layout(after, shape).checked
     new = checked.network
+    was, now = code_in_text(network_before), code_in_text(after)
     kept = {name for name in new.inputs if old.inputs.get(name) == new.inputs[name]}
     for name in checked.order:
         node, before = new.boxes[name], old.boxes.get(name)
         same = before is not None and (before.box, before.inputs) == (node.box, node.inputs)
+        same = same and all(was.get(own.key) == now.get(own.key) for own in used_by(node.box))
         if same and all(arc.source in kept for arc in node.inputs):
             kept.add(name)
     return frozenset(kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -24,6 +23,7 @@ from boxcars.engine.epochs import Epochs, Stored
 from boxcars.engine.held import ByBucket, held_by_bucket
 from boxcars.engine.layout import BUCKETS, Shape, make_layout
 from boxcars.engine.modify import network_before
+from boxcars.engine.network_text import write_text
 from boxcars.engine.planner import Planner, naming
 from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
@@ -38,9 +38,10 @@ from boxcars.io.tap import Tap
 from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.network import Network
-from boxcars.model.plain import network_to_plain
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.outside.mailbox import Mailbox, Message
+from boxcars.own_code.bundle import keep_bundle
+from boxcars.own_code.used import used_in
 from boxcars.plan import Strategy
 
 EPOCH_ROWS = 100_000
@@ -298,7 +299,8 @@ def run(
         closing.enter_context(ledger.held())
         forget_compiling(folder)
         closing.callback(forget_compiling, folder)
-        text = json.dumps(network_to_plain(net))
+        used = used_in(net)
+        text = write_text(net, used)
         last = ledger.last()
         before = network_before(ledger, last, text, modify, code)
         addresses = prepare_tables(net, tables or {}, folder, last.epoch if last else 0)
@@ -314,7 +316,8 @@ def run(
         shape = Shape(number, buckets, strategy, grouped, apart)
         make_layout(text, shape)  # what is wrong with it is said here
         stored = Stored(net.tables, addresses, folder)
-        epochs = Epochs(text, before, ledger, planner, outlets, session(), shape, stored)
+        bundle = keep_bundle(used.values(), folder / "code") if used else None
+        epochs = Epochs(text, before, ledger, planner, outlets, session(), shape, stored, bundle)
         return Run(epochs, closing.pop_all(), tell)
 
 

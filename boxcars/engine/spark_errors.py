@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 _PYTHON_ERROR = re.compile(r"[\w.]+(Error|Exception|Exit|Interrupt)\b")
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _NO_PROGRAM = re.compile(r'Cannot run program "([^"]+)"')
+_OURS = re.compile(r"^boxcars\.model\.problem\.\w+: (.*)$", re.MULTILINE)
 _VERSIONS = re.compile(r"PYTHON_VERSION_MISMATCH\] (.*)")
 _CAUSE = re.compile(r"Caused by: ([\w.$]+): (.*)")
 
@@ -28,6 +29,8 @@ def explain(error: BaseException, python: str) -> str:
             "Spark's Java process has ended: it was killed, or it ran out of memory. "
             "A run with a --checkpoint goes on from its last epoch."
         )
+    if found := _OURS.search(text):
+        return found[1]
     if found := _MISSING.search(text):
         return _missing_module(found[1], python)
     if found := _NO_PROGRAM.search(text):

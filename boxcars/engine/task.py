@@ -15,6 +15,7 @@ from boxcars.engine.loads import Load
 from boxcars.engine.peek import Peeked
 from boxcars.kernels.kernel import Frontier
 from boxcars.model.arc import Arc
+from boxcars.own_code.bundle import Bundle
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Task:
     """The arcs that somebody looks at."""
     network_before: str | None = None
     """The network of the last epoch, if that was another."""
+    code: Bundle | None = None
+    """The user's own code that the network uses."""
 
     @property
     def rows(self) -> int:

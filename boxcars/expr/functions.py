@@ -14,6 +14,7 @@ import polars as pl
 
 from boxcars.expr.signature import Parameter, Signature, arguments
 from boxcars.expr.value import Value, per_value
+from boxcars.model.own_code import note_own
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.types import Type
 
@@ -165,7 +166,9 @@ def function(
     """
 
     def decorate(python: F) -> F:
-        register(_user_function(python, (name or python.__name__).lower(), returns))
+        known_as = (name or python.__name__).lower()
+        register(_user_function(python, known_as, returns))
+        note_own("function", known_as, python, returns=returns)
         return python
 
     return decorate(call) if call is not None else decorate

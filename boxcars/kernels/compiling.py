@@ -7,8 +7,6 @@ of a new installation has to wait, for some seconds: a run says so meanwhile.
 from __future__ import annotations
 
 import os
-import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,8 @@ from typing import Any, ClassVar
 
 import numba
 from numba.core import event
+
+from boxcars.model.private_folder import private_folder
 
 _config: Any = numba.config
 _KERNELS: Mapping[str, int] = {"aggregate": 20, "join": 10}
@@ -34,23 +34,11 @@ def choose_cache(beside: Path | None = None) -> None:
     homes = (beside / "__pycache__", beside, Path.home() / ".cache", Path.home())
     if _config.CACHE_DIR or any(map(_writable, homes)):
         return
-    _config.CACHE_DIR = str(_private_folder())
+    _config.CACHE_DIR = str(private_folder("boxcars-kernels"))
 
 
 def _writable(folder: Path) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-
-
-def _private_folder() -> Path:
-    """A temporary folder of this user, the same each time.
-
-    Code is loaded from it, so it must not be one that another user has made.
-    """
-    folder = Path(tempfile.gettempdir()) / f"boxcars-kernels-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return folder if own and not found.st_mode & 0o077 else Path(tempfile.mkdtemp())
 
 
 def kernels_expected(types: Iterable[str]) -> int:

@@ -32,6 +32,11 @@ def name_of(thing: Any) -> str:
     return free
 
 
+def keep_named(name: str, thing: Any) -> None:
+    """Find an object under a name that can't be imported in this process."""
+    _LOCAL[name] = thing
+
+
 def find_named(name: str, kind: str) -> Any:
     """The object of that name, imported if need be; ``kind`` is what an error calls it."""
     if not is_name(name):

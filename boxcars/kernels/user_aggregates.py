@@ -31,6 +31,7 @@ from boxcars.kernels.user_compile import (
     values_of,
 )
 from boxcars.kernels.user_folds import Loops, Steps, make_loops
+from boxcars.model.own_code import note_own
 from boxcars.model.problem import BoxcarsError, Wrong, a
 from boxcars.model.types import Type
 
@@ -77,7 +78,9 @@ def aggregate(
     """
 
     def decorate(python: C) -> C:
-        register_function(_read(python, (name or python.__name__).lower(), compile).function())
+        known_as = (name or python.__name__).lower()
+        register_function(_read(python, known_as, compile).function())
+        note_own("aggregate", known_as, python, compile=compile)
         return python
 
     return decorate(cls) if cls is not None else decorate

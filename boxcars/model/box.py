@@ -20,6 +20,7 @@ from typing import (
 
 from boxcars.model import codec
 from boxcars.model.arc import MAIN
+from boxcars.model.own_code import note_own
 from boxcars.model.problem import NetworkError, Path, Problem, Wrong, a, nearest
 from boxcars.model.routing import ANYWHERE, Routing
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
@@ -173,7 +174,7 @@ class Box(ABC):
         dataclass(frozen=True)(cls)
         if type is not None:
             cls.type, cls.icon = type, icon
-            _register(cls)
+            register_box(cls)
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -258,11 +259,14 @@ class Box(ABC):
 _REGISTRY: dict[str, type[Box]] = {}
 
 
-def _register(cls: type[Box]) -> None:
+def register_box(cls: type[Box]) -> None:
+    """Make a type of box known; the same class may come again, as when its module is reloaded."""
     known = _REGISTRY.get(cls.type)
     if known is not None and known.__qualname__ != cls.__qualname__:
         raise Wrong(f"there is a box type '{cls.type}' already: {known.__module__}.")
     _REGISTRY[cls.type] = cls
+    if cls.__module__.partition(".")[0] != "boxcars":
+        note_own("box", cls.type, cls)
 
 
 def box_types() -> Mapping[str, type[Box]]:

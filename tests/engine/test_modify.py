@@ -115,7 +115,7 @@ def test_an_input_can_be_taken_away(go: Any) -> None:
 
 def test_without_leave_it_is_refused(go: Any) -> None:
     go(network(), {"rows": rows(0, 160)}, to=SPLIT)
-    with pytest.raises(bx.BoxcarsError, match="say --modify to go on with what has not changed"):
+    with pytest.raises(bx.BoxcarsError, match="keep their states. Say --modify to go on"):
         go(network(limit=4), {"rows": rows(0, 160)}, modify=False)
 
 

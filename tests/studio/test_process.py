@@ -14,7 +14,7 @@ from time import perf_counter
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.engine.test_cluster import daemon, wait_for
+from tests.cluster import daemon, wait_for
 from tests.outside.servers import certificate
 from tests.postgres import free_port
 from tests.studio.page.browser import Person, chromium

@@ -1,0 +1,1 @@
+"""The user's own code on its way to Spark's workers: what is used, its identity, its bundle."""

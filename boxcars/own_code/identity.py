@@ -1,0 +1,160 @@
+"""The identity of code: a digest that changes with what the code does, and with nothing else.
+
+A function that calls another one of the user's changes with that one. Comments, docstrings, line
+numbers and the place of a file do not matter. What a library does is not looked into. Bytecode
+differs between minor versions of Python, and so does the digest.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import types
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+from boxcars.own_code.sources import is_own
+
+_UNSAID = frozenset(
+    {"__doc__", "__module__", "__dict__", "__weakref__", "__firstlineno__", "__abstractmethods__"}
+    | {"__static_attributes__", "__qualname__", "_abc_impl", "__dataclass_params__"}
+)
+"""Attributes of a class that do not say what it does."""
+_EQUAL = (tuple, frozenset, types.CodeType)
+"""Values that Python may have once or several times, as it likes; they hold no loops."""
+_LENGTH = 32
+
+
+def identity(thing: Any) -> str:
+    """A digest of a function, a class or a value.
+
+    >>> identity(lambda x: x + 1) == identity(lambda x: x + 1) != identity(lambda x: x + 2)
+    True
+    """
+    root = getattr(thing, "__module__", None) or type(thing).__module__
+    facts = "\n".join(_Facts(root.partition(".")[0]).of(thing))
+    return sha256(facts.encode()).hexdigest()[:_LENGTH]
+
+
+class _Facts:
+    """All that something depends on, in words; code in the package ``root`` is looked into."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._seen: dict[int, Any] = {}
+
+    def of(self, thing: Any, names: tuple[str, ...] = ()) -> Iterator[str]:
+        """The facts of one thing; of a module those of the ``names`` that are used of it."""
+        if isinstance(thing, bool | int | float | complex | str | bytes | None):
+            yield repr(thing)
+            return
+        if not isinstance(thing, _EQUAL):
+            if id(thing) in self._seen:
+                yield "again"
+                return
+            self._seen[id(thing)] = thing  # kept alive: an id is not used twice meanwhile
+        yield type(thing).__name__
+        yield from self._look(thing, names)
+
+    def _look(self, thing: Any, names: tuple[str, ...]) -> Iterator[str]:
+        thing = getattr(thing, "py_func", thing)  # compiled by numba
+        if isinstance(thing, types.ModuleType):
+            yield from self._module(thing, names)
+        elif isinstance(thing, types.FunctionType):
+            yield from self._function(thing)
+        elif isinstance(thing, types.CodeType):
+            yield from self._code(thing, None)
+        elif isinstance(thing, type):
+            yield from self._class(thing)
+        elif look := next(
+            (look for kinds, look in _PARTS.items() if isinstance(thing, kinds)), None
+        ):
+            for part in look(thing):
+                yield from self.of(part)
+        else:
+            yield from self._value(thing)
+
+    def _is_own(self, module: str | None) -> bool:
+        top = (module or "").partition(".")[0]
+        return top == self._root or is_own(top)
+
+    def _module(self, module: types.ModuleType, names: tuple[str, ...]) -> Iterator[str]:
+        yield module.__name__
+        if self._is_own(module.__name__):
+            for name in names:
+                if name in vars(module):
+                    yield name
+                    yield from self.of(vars(module)[name], names)
+            self._seen.pop(id(module), None)  # another function may use other names of it
+
+    def _function(self, function: types.FunctionType) -> Iterator[str]:
+        if not self._is_own(function.__module__):
+            yield f"{function.__module__}.{function.__qualname__}"
+            return
+        yield from self._code(function.__code__, function.__doc__)
+        yield from self.of((function.__defaults__, function.__kwdefaults__))
+        for cell in function.__closure__ or ():
+            yield from self.of(_content(cell))
+        names = tuple(dict.fromkeys(_names(function.__code__)))
+        for name in names:
+            if name in function.__globals__:
+                yield name
+                yield from self.of(function.__globals__[name], names)
+
+    def _code(self, code: types.CodeType, doc: str | None) -> Iterator[str]:
+        yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {code.co_freevars}"
+        for value in code.co_consts:
+            if doc is None or value != doc:
+                yield from self.of(value)
+
+    def _class(self, class_: type) -> Iterator[str]:
+        if not self._is_own(class_.__module__):
+            yield f"{class_.__module__}.{class_.__qualname__}"
+            return
+        yield class_.__name__
+        yield from self.of(class_.__bases__)
+        for name, value in sorted(vars(class_).items()):
+            if name not in _UNSAID:
+                yield name
+                yield from self.of(value)
+
+    def _value(self, value: Any) -> Iterator[str]:
+        """A value of any other kind: by its bytes if it has some, else by its type."""
+        yield type(value).__qualname__
+        try:
+            yield sha256(pickle.dumps(value)).hexdigest()
+        except Exception:  # whatever the object's own code raises
+            yield "opaque"
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a name that has no value yet
+        return None
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The names that code looks up, also those in functions inside of it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _names(inner)
+
+
+def _sorted(values: Any) -> list[Any]:
+    return sorted(values, key=repr)
+
+
+_PARTS: Mapping[Any, Callable[[Any], Any]] = {
+    (list, tuple): lambda thing: thing,
+    (set, frozenset): _sorted,
+    (dict, types.MappingProxyType): lambda thing: _sorted(thing.items()),
+    (staticmethod, classmethod): lambda thing: (thing.__func__,),
+    types.MethodType: lambda thing: (thing.__func__, thing.__self__),
+    property: lambda thing: (thing.fget, thing.fset, thing.fdel),
+    functools.partial: lambda thing: (thing.func, thing.args, thing.keywords),
+    functools.cached_property: lambda thing: (thing.func,),
+}
+"""What things are made of, by their kind."""

@@ -1,0 +1,57 @@
+"""Which code of the user's own a network uses, box by box."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from boxcars.kernels.named import find_named
+from boxcars.model.box import Box
+from boxcars.model.network import Network
+from boxcars.model.own_code import OwnCode, find_own
+from boxcars.model.superbox import flatten
+from boxcars.own_code.identity import identity
+
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+
+
+def used_by(box: Box) -> Iterator[OwnCode]:
+    """The functions that its expressions call, its format, its class, and its own type."""
+    if own := find_own("box", box.type):
+        yield own
+    plain = box.plain()
+    for text in _texts(plain):
+        if own := find_own("format", text):
+            yield own
+        for name in _CALL.findall(text):
+            for kind in ("function", "aggregate"):
+                if own := find_own(kind, name.lower()):
+                    yield own
+    if box.code is not None:
+        name = str(plain[box.code])
+        yield OwnCode("object", name, find_named(name, box.code))
+
+
+def _texts(plain: Any) -> Iterator[str]:
+    """All texts in plain data."""
+    if isinstance(plain, str):
+        yield plain
+    elif isinstance(plain, Mapping):
+        for value in plain.values():
+            yield from _texts(value)
+    elif isinstance(plain, list | tuple):
+        for value in plain:
+            yield from _texts(value)
+
+
+def used_in(net: Network) -> dict[str, OwnCode]:
+    """All code that a network uses, by key and in order."""
+    boxes = flatten(net).network.boxes.values()
+    found = {own.key: own for node in boxes for own in used_by(node.box)}
+    return dict(sorted(found.items()))
+
+
+def identities(used: Mapping[str, OwnCode]) -> dict[str, str]:
+    """What tells each piece of code from another version of it."""
+    return {key: identity(own.thing) for key, own in used.items()}

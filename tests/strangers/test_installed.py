@@ -1,0 +1,140 @@
+"""An installed wheel, in an empty environment, from another folder."""
+
+import queue
+import re
+import signal
+import subprocess
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+from tests.strangers.installed import Installed, tracebacks
+
+NETWORK = """
+name: cheap
+inputs:
+  calls: {ts: time, fields: {caller: str, time: int, price: float}}
+boxes:
+  counts: {type: aggregate, in: calls, window: {tuples: 2, advance: 1}, by: [caller],
+           fields: {n: count(), sum: sum(price)}}
+outputs:
+  out: {from: counts}
+"""
+ROWS = "caller,time,price\nann,1,3\nbob,2,9\nann,3,4\n"
+FOUND = '{"caller":"ann","time":3,"n":2,"sum":7.0}\n'
+SCRIPT = """
+import boxcars as bx
+
+net = bx.load("net.yaml")
+found = []
+sink = bx.callback(lambda table, _: found.append(table))
+run = bx.run(net, {"calls": "calls.csv"}, {"out": sink})
+print(run.wait().state, [row["sum"] for table in found for row in table.to_pylist()])
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "net.yaml").write_text(NETWORK)
+    (tmp_path / "calls.csv").write_text(ROWS)
+    return tmp_path
+
+
+def test_run(installed: Installed, folder: Path) -> None:
+    done = installed.run(
+        "boxcars",
+        "run",
+        "net.yaml",
+        "--source",
+        "calls=calls.csv",
+        "--sink",
+        "out=-",
+        folder=folder,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, FOUND, "")
+
+
+def test_a_script(installed: Installed, folder: Path) -> None:
+    (folder / "script.py").write_text(SCRIPT)
+    done = installed.run("python", "script.py", folder=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "finished [7.0]\n", "")
+
+
+def test_an_application(installed: Installed, tmp_path: Path) -> None:
+    done = installed.run("boxcars", "apps", "high-mobility", "--rows", "20000", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not tracebacks(done.stdout + done.stderr)
+
+
+def test_the_studio(installed: Installed, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [installed.venv / "bin" / "boxcars", "studio", "--no-open", "--port", "0", tmp_path],
+        env=installed.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as studio:
+        assert studio.stdout is not None
+        try:
+            line = next(line for line in studio.stdout if "http://" in line)
+            (address,) = re.findall(r"http://\S+", line)
+            with urlopen(address, timeout=60) as page:  # loopback
+                assert b"<title>Boxcars" in page.read()
+        finally:
+            studio.send_signal(signal.SIGINT)
+            rest = studio.stdout.read()
+    assert not tracebacks(rest)
+
+
+def test_a_notebook(installed: Installed, folder: Path) -> None:
+    manager = KernelManager()
+    manager.kernel_spec_manager.ensure_native_kernel = False
+    kernel = [installed.python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    manager._kernel_spec = manager.kernel_spec_manager.kernel_spec_class(argv=kernel)
+    manager.start_kernel(cwd=folder, env=installed.environment)
+    client = manager.blocking_client()
+    client.start_channels()
+    said: list[str] = []
+
+    def hear(message: dict[str, dict[str, str]]) -> None:
+        said.extend(str(message["content"].get(key, "")) for key in ("text", "traceback"))
+
+    try:
+        client.wait_for_ready(timeout=120)
+        client.execute_interactive(SCRIPT, timeout=120, output_hook=hear)
+    except queue.Empty:
+        pytest.fail(f"the kernel does not answer: {said}")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert "finished [7.0]" in "".join(said)
+
+
+def test_a_python_that_the_user_chose(installed: Installed, folder: Path) -> None:
+    arguments = ["run", "net.yaml", "--source", "calls=calls.csv"]
+    done = installed.run("boxcars", *arguments, folder=folder, PYSPARK_PYTHON="/no/python")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "epoch 1 failed on Spark: the executors have no Python at /no/python: install it there "
+        "with Boxcars, or set PYSPARK_PYTHON to the one that they have.\n"
+    )
+
+
+def test_a_python_without_boxcars(installed: Installed, folder: Path) -> None:
+    subprocess.run([installed.python, "-m", "venv", "--without-pip", folder / "bare"], check=True)
+    bare = str(folder / "bare" / "bin" / "python")
+    arguments = ["run", "net.yaml", "--source", "calls=calls.csv"]
+    done = installed.run("boxcars", *arguments, folder=folder, PYSPARK_PYTHON=bare)
+    assert done.returncode == 1
+    assert f"the executors have no module 'boxcars': run `{bare} -m pip install" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_java_that_is_not_there(installed: Installed, folder: Path) -> None:
+    arguments = ["run", "net.yaml", "--source", "calls=calls.csv"]
+    done = installed.run("boxcars", *arguments, folder=folder, JAVA_HOME="/no/java")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Spark does not start: /no/java/bin/java: No such file")
+    assert len(done.stderr.splitlines()) == 1
