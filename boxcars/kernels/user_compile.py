@@ -65,7 +65,7 @@ def jitted(function: Any, key: str | None) -> Any:
         return function
     made = numba.njit(function)
     if key is not None and function.__module__ in sys.modules:
-        with suppress(RuntimeError):  # it was typed in, or there is nowhere to write to
+        with suppress(RuntimeError, OSError):  # it was typed in, or there is nowhere to write to
             made._cache = _Cache(function, key)
     return made
 
@@ -95,6 +95,7 @@ def _facts(thing: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, FunctionType):
         if id(thing) not in seen:
             seen.add(id(thing))
+            yield thing.__module__  # numba's files refer to the module that it came from
             cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
             yield from _facts((thing.__code__, cells, thing.__defaults__), seen)
             for name in _names(thing.__code__):

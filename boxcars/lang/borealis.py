@@ -14,7 +14,7 @@ from boxcars.lang.xmlparams import any_value, read_params, xml_names
 from boxcars.lang.xmltree import Element, parse
 from boxcars.model.arc import Arc
 from boxcars.model.box import box_types, read_box
-from boxcars.model.plain import Reading, read_network
+from boxcars.model.plain import Importer, Reading, read_network
 from boxcars.model.problem import Location, Problem, Wrong, a, nearest
 from boxcars.model.problem import Path as Place
 
@@ -33,14 +33,15 @@ TYPES: Mapping[str, str] = {
 _ORDER_NAMES = ("time", "ts", "timestamp")
 
 
-def read(content: str, path: Path) -> Reading:
+def read(content: str, path: Path, importer: Importer | None = None) -> Reading:
     """Read a query file."""
     reader = _Reader(str(path))
     root = parse(content, str(path))
     if root.tag != "borealis":
         reader.wrong(f"expected <borealis>, got <{root.tag}>.", (), root)
     plain = reader.network(root, (), {})
-    reading = read_network(plain, reader.source, name=root.get("name") or path.stem)
+    name = root.get("name") or path.stem
+    reading = read_network(plain, reader.source, name, importer)
     reading.problems[:0] = reader.problems
     reading.broken |= reader.broken
     return reading
@@ -98,12 +99,13 @@ class _Reader:
         outputs = self._outputs(root, base, schemas, streams)
         plain: dict[str, Any] = {"superboxes": supers, "inputs": inputs, "boxes": blocks}
         plain |= {"outputs": outputs, "tables": self._tables(root, base, schemas)}
+        plain["modules"] = [name for name, _ in self._once(root, "module", base, "name")]
         plain["connection_points"] = self._points(root, base, streams)
         return {key: value for key, value in plain.items() if value}
 
     def _known(self, root: Element, base: Place) -> None:
         tags = ["schema", "input", "output", "query", "box", "table", "superbox", "param"]
-        tags.append("connection-point")
+        tags += ["connection-point"] if base else ["connection-point", "module"]
         for child in root.children:
             if child.tag not in tags:
                 hint = nearest(child.tag, tags)

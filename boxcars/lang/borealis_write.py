@@ -19,6 +19,8 @@ _TYPES = {Type.STR: "string", Type.FLOAT: "double"}
 def write(net: Network) -> str:
     """The query file of a network: schemas, inputs, boxes by group, outputs."""
     root = Element("borealis", {"name": net.name})
+    for name in net.modules:
+        root.add("module", name=name)
     _network(root, net, {})
     return render(root)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from boxcars.io.files import replacing, writing
 from boxcars.lang import borealis, borealis_write, ossim, python, text
+from boxcars.lang.modules import importer_for
 from boxcars.lang.trust import judged
 from boxcars.model.check import Checked, check
 from boxcars.model.network import Network
-from boxcars.model.plain import Reading, network_to_plain, read_network
+from boxcars.model.plain import Importer, Reading, network_to_plain, read_network
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong, nearest
 
 
@@ -21,22 +22,30 @@ class Language:
     """A way to write a network down."""
 
     name: str
-    read: Callable[[str, Path], Reading]
+    read: Callable[[str, Path, Importer | None], Reading]
+    """Its text, its path, and what imports the modules that it names if that is allowed."""
     write: Callable[[Network], str]
 
 
-def _read_text(content: str, path: Path) -> Reading:
+def _read_text(content: str, path: Path, importer: Importer | None) -> Reading:
     data, source = text.parse(content, str(path))
-    return read_network(data, source, name=path.stem)
+    return read_network(data, source, path.stem, importer)
 
 
-def _read_json(content: str, path: Path) -> Reading:
-    return _read_text(text.join_surrogates(content), path)
+def _read_json(content: str, path: Path, importer: Importer | None) -> Reading:
+    return _read_text(text.join_surrogates(content), path, importer)
 
 
-def _read_xml(content: str, path: Path) -> Reading:
+def _read_xml(content: str, path: Path, importer: Importer | None) -> Reading:
     """A query of Borealis, or directives of OSSIM, which are read as the network they mean."""
-    return ossim.read(content, path) if ossim.is_ossim(content) else borealis.read(content, path)
+    if ossim.is_ossim(content):
+        return ossim.read(content, path)
+    return borealis.read(content, path, importer)
+
+
+def _read_program(content: str, path: Path, _importer: Importer | None) -> Reading:
+    """A program of Python imports its modules by itself."""
+    return python.read(content, path)
 
 
 _YAML = Language("YAML", _read_text, lambda net: text.dump(network_to_plain(net)))
@@ -50,7 +59,7 @@ LANGUAGES: dict[str, Language] = {
     ".yml": _YAML,
     ".json": _JSON,
     ".xml": Language("XML", _read_xml, borealis_write.write),
-    ".py": Language("Python", python.read, python.write),
+    ".py": Language("Python", _read_program, python.write),
 }
 
 
@@ -70,8 +79,12 @@ def _named(language: str) -> Language:
 
 def loads(content: str, language: str = "yaml", code: bool = False) -> Network:
     """The network in a text, as `load` reads it from a file."""
-    reading = _named(language).read(content, Path(f"text.{language}"))
-    return _readable(judged(reading, code))
+    return _readable(judged(_read_named(content, language, code), code))
+
+
+def _read_named(content: str, language: str, code: bool) -> Reading:
+    importer = importer_for(Path()) if code else None
+    return _named(language).read(content, Path(f"text.{language}"), importer)
 
 
 def dumps(net: Network, language: str = "yaml") -> str:
@@ -87,11 +100,14 @@ def dumps(net: Network, language: str = "yaml") -> str:
 
 def check_text(content: str, language: str = "yaml", code: bool = False) -> Checked:
     """Check a text: what can't be read and what makes no sense, all at once."""
-    return _check(lambda: _named(language).read(content, Path(f"text.{language}")), code)
+    return _check(lambda: _read_named(content, language, code), code)
 
 
-def read(path: str | Path) -> Reading:
-    """Read a network file as far as it can be read, with everything that is wrong with it."""
+def read(path: str | Path, code: bool = False) -> Reading:
+    """Read a network file as far as it can be read, with everything that is wrong with it.
+
+    The modules that it names are imported if ``code`` allows that.
+    """
     where = Path(path)
     language = language_of(where)
     try:
@@ -100,7 +116,7 @@ def read(path: str | Path) -> Reading:
         raise BoxcarsError(f"{path}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BoxcarsError(f"{path}: can't be read: {error}.") from None
-    return language.read(content, where)
+    return language.read(content, where, importer_for(where.parent) if code else None)
 
 
 def load(path: str | Path, code: bool = False) -> Network:
@@ -109,7 +125,7 @@ def load(path: str | Path, code: bool = False) -> Network:
     Boxes that name Python code and stored Polars expressions are refused unless ``code`` says that
     the file is trusted; a ``.py`` file is a program, which is run to read it.
     """
-    reading = read(path)
+    reading = read(path, code)
     return _readable(judged(reading, code or _is_program(path)))
 
 
@@ -130,7 +146,7 @@ def _readable(reading: Reading) -> Network:
 
 def check_file(path: str | Path, code: bool = False) -> Checked:
     """Check a file: what can't be read and what makes no sense, all at once."""
-    return _check(lambda: read(path), code or _is_program(path))
+    return _check(lambda: read(path, code), code or _is_program(path))
 
 
 def _check(reader: Callable[[], Reading], code: bool) -> Checked:

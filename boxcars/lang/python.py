@@ -57,7 +57,9 @@ def _line_of(error: BaseException, path: Path) -> int:
 
 def write(net: Network) -> str:
     """The program that draws the network."""
-    return "import boxcars as bx\n\n" + "\n".join(_Writer().network(net, "net")) + "\n"
+    imports = "".join(f"import {name}\n" for name in net.modules)
+    head = f"{imports}import boxcars as bx\n\n"
+    return head + "\n".join(_Writer().network(net, "net")) + "\n"
 
 
 class _Writer:
@@ -68,7 +70,8 @@ class _Writer:
 
     def network(self, net: Network, variable: str) -> Iterator[str]:
         """The lines that draw a network into a variable."""
-        yield f"{variable} = bx.Network({net.name!r})"
+        modules = f", modules={net.modules!r}" if net.modules else ""
+        yield f"{variable} = bx.Network({net.name!r}{modules})"
         for name, definition in net.superboxes.items():
             yield from self._superbox(name, definition, variable)
         streams: dict[str, str] = {}

@@ -15,6 +15,7 @@ from boxcars.model.superbox import flatten
 
 _ALLOW = "allow that with --allow-code, or in Python with code=True, if you trust it."
 _NAMED = "this box runs Python code: "
+_MODULES = "these modules are Python code: "
 _STORED = "this is a stored Polars expression, which can run code: write it in SQL, or "
 
 
@@ -37,7 +38,9 @@ def without_code(reading: Reading, way_out: str = _ALLOW) -> Reading:
         for name, path in flat.origins.items()
         for box in [flat.network.boxes[name].box]
     }
+    modules = [Problem(_MODULES + way_out, ("modules",))] if reading.network.modules else []
     found = [problem for problems in refused.values() for problem in problems]
     told = [replace(problem, message=problem.message + way_out) for problem in found]
     broken = {name for name, problems in refused.items() if problems}
-    return replace(reading, problems=[*reading.problems, *told], broken=reading.broken | broken)
+    problems = [*modules, *reading.problems, *told]
+    return replace(reading, problems=problems, broken=reading.broken | broken)

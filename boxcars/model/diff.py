@@ -50,6 +50,9 @@ def plain_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Cha
     names = before.get("name"), after.get("name")
     if names[0] != names[1]:
         changes.append(Change("~", "network", "", "name", *names))
+    modules = before.get("modules"), after.get("modules")
+    if modules[0] != modules[1]:
+        changes.append(Change("~", "network", "", "modules", *modules))
     for key, kind in KINDS.items():
         changes += _section(kind, before.get(key, {}), after.get(key, {}))
     return tuple(changes)

@@ -52,6 +52,8 @@ class Network:
     boxes: Mapping[str, Node] = field(default_factory=_nothing)
     outputs: Mapping[str, Output] = field(default_factory=_nothing)
     connection_points: Mapping[str, ConnectionPoint] = field(default_factory=_nothing)
+    modules: tuple[str, ...] = ()
+    """Python modules that register what it uses: functions, aggregates, formats, own boxes."""
     source: Mapping[Path, Location] = field(default_factory=_nothing, compare=False, repr=False)
 
     __hash__ = None  # type: ignore[assignment]
@@ -277,7 +279,7 @@ KINDS: Mapping[str, str] = {
     "outputs": "output",
     "connection_points": "connection point",
 }
-assert set(KINDS) == {f.name for f in fields(Network)} - {"name", "source"}
+assert set(KINDS) == {f.name for f in fields(Network)} - {"name", "modules", "source"}
 
 
 def _kind_of(entity: Any) -> str:

@@ -6,8 +6,8 @@ that the same mistake gets the same words in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -29,6 +29,8 @@ NODE_KEYS = ("type", "in", "group")
 def network_to_plain(net: Network) -> dict[str, Plain]:
     """The whole network, one block for each entity, in the order in which they were drawn."""
     plain: dict[str, Plain] = {"name": net.name}
+    if net.modules:
+        plain["modules"] = list(net.modules)
     sections: dict[str, Callable[[Any], Plain]] = {
         "inputs": _input_to_plain,
         "tables": _table_to_plain,
@@ -116,11 +118,23 @@ class Reading:
     broken: set[str] = field(default_factory=set)
 
 
+Importer = Callable[[Sequence[str]], None]
+"""Imports modules, or raises Wrong."""
+
+
 def read_network(
-    plain: Plain, source: Mapping[Path, Location] | None = None, name: str = ""
+    plain: Plain,
+    source: Mapping[Path, Location] | None = None,
+    name: str = "",
+    importer: Importer | None = None,
 ) -> Reading:
-    """Read a network; ``source`` says in which line each part of it stands."""
+    """Read a network; ``source`` says in which line each part of it stands.
+
+    Its modules are imported before the rest is read, by the ``importer``; without one they are only
+    noted.
+    """
     reader = _Reader(source or {}, Reading(Network(name or "network")))
+    reader.modules(plain, importer)
     return reader.read(plain)
 
 
@@ -129,6 +143,22 @@ class _Reader:
         self.source = source
         self.reading = reading
         self.problems = reading.problems
+
+    def modules(self, plain: Plain, importer: Importer | None) -> None:
+        """The modules that the network names, imported if they may be."""
+        given = plain.get("modules") if isinstance(plain, Mapping) else None
+        names = given if isinstance(given, list) else [] if given is None else [given]
+        for number, name in enumerate(names):
+            if not isinstance(name, str) or not all(map(str.isidentifier, name.split("."))):
+                message = f"expected a Python module, such as fraud.functions, got {name!r}."
+                self.wrong(message, ("modules", str(number)))
+                return
+        self.reading.network = replace(self.reading.network, modules=tuple(names))
+        try:
+            if importer is not None:
+                importer(names)
+        except Wrong as wrong:
+            self.wrong(str(wrong), ("modules",))
 
     def read(self, plain: Plain, base: Path = (), outer: tuple[str, ...] = ()) -> Reading:
         """Read a whole network, or with ``base`` the body of a superbox."""
@@ -143,7 +173,7 @@ class _Reader:
             "outputs": self.output,
             "connection_points": self.point,
         }
-        known = [*sections, *(["params"] if base else ["name"])]
+        known = [*sections, *(["params"] if base else ["name", "modules"])]
         for key in plain:
             if key not in known:
                 self.wrong(f"unknown section '{key}'.{nearest(key, known)}", (*base, key))
@@ -156,6 +186,7 @@ class _Reader:
         self.reading.network = Network(
             str(plain.get("name") or self.reading.network.name),
             **{key: MappingProxyType(part) for key, part in parts.items()},
+            modules=self.reading.network.modules,
             source=MappingProxyType(dict(self.source)),
         )
         return self.reading

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from boxcars.kernels.user_compile import plain
 from boxcars.own_code.sources import is_own
 
 _UNSAID = frozenset(
@@ -58,7 +59,7 @@ class _Facts:
         yield from self._look(thing, names)
 
     def _look(self, thing: Any, names: tuple[str, ...]) -> Iterator[str]:
-        thing = getattr(thing, "py_func", thing)  # compiled by numba
+        thing = plain(thing)
         if isinstance(thing, types.ModuleType):
             yield from self._module(thing, names)
         elif isinstance(thing, types.FunctionType):

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import ast
-import site
+import re
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.metadata import requires
 from importlib.util import find_spec
 from pathlib import Path
 
 _NATIVE = (".so", ".pyd", ".dylib")
-_LEFT_OUT = frozenset({"__pycache__", "node_modules", "site-packages"})
+_LEFT_OUT = frozenset({"__pycache__", "node_modules"})
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""The folders that packages are installed into."""
 _LARGEST_FILE = 1 << 20
 """Bytes: larger files are data, which does not belong into a package."""
-
-
-@cache
-def _installed() -> tuple[Path, ...]:
-    """The folders of installed packages and of Python itself."""
-    paths = [sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")]
-    paths += [*site.getsitepackages(), site.getusersitepackages(), sys.base_prefix]
-    return tuple({Path(path).resolve() for path in paths if path})
 
 
 def is_own(top: str) -> bool:
@@ -36,9 +30,7 @@ def is_own(top: str) -> bool:
     if top in sys.stdlib_module_names or top in ("boxcars", "builtins", ""):
         return False
     places = _places(top)
-    return bool(places) and not any(
-        place.is_relative_to(folder) for place in places for folder in _installed()
-    )
+    return bool(places) and not any(_INSTALLED & set(place.parts) for place in places)
 
 
 def _places(top: str) -> tuple[Path, ...]:
@@ -54,14 +46,14 @@ def _places(top: str) -> tuple[Path, ...]:
     return (Path(spec.origin).resolve(),) if spec.origin and spec.has_location else ()
 
 
-def sources_of(modules: Iterable[str]) -> dict[str, bytes]:
+def sources_of(tops: Iterable[str]) -> dict[str, bytes]:
     """The files of modules and of all the user's modules that they import, by path in a bundle.
 
-    A package that holds machine code is left out, with what belongs to Python or to Boxcars: it
-    must be installed where it is to run.
+    What workers have is left out: Python, Boxcars and what it needs. So is a package that holds
+    machine code: it must be installed where it is to run.
     """
     found: dict[str, bytes] = {}
-    waiting, seen = [name.partition(".")[0] for name in modules], {"__main__", "boxcars"}
+    waiting, seen = list(tops), {"__main__", *_there()}
     while waiting:
         top = waiting.pop()
         if top in seen or top in sys.stdlib_module_names:
@@ -75,6 +67,14 @@ def sources_of(modules: Iterable[str]) -> dict[str, bytes]:
             if name.endswith(".py"):
                 waiting += filter(is_own, set(_imported(found[name])))
     return found
+
+
+@cache
+def _there() -> frozenset[str]:
+    """Boxcars, and the packages that are installed with it."""
+    return frozenset(
+        {"boxcars", *(re.split(r"[^\w-]", need)[0] for need in requires("boxcars") or ())}
+    )
 
 
 def _files(top: str) -> Iterator[tuple[str, Path]]:

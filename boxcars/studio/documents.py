@@ -14,6 +14,7 @@ from boxcars.io.files import replacing, writing
 from boxcars.lang import text as plain_text
 from boxcars.lang.files import LANGUAGES, read
 from boxcars.lang.layout import layout_path, load_layout, save_layout
+from boxcars.lang.modules import importer_for
 from boxcars.model.network import KINDS
 from boxcars.model.plain import Reading, network_to_plain, read_network
 from boxcars.model.problem import BoxcarsError, Wrong
@@ -29,7 +30,7 @@ def open_file(workspace: Workspace, file: str, code: bool) -> wire.Document:
     """A network file as far as it can be read."""
     path = workspace.existing(file)
     try:
-        reading = read(path)
+        reading = read(path, code)
         positions = load_layout(path)
     except BoxcarsError as error:
         raise Wrong(str(error).replace(str(path), file)) from None
@@ -47,7 +48,8 @@ def read_text(body: wire.ReadText, code: bool) -> wire.Document:
     suffix = f".{body.format}"
     if suffix == ".py":
         return _document(_run_program(body, code), "", suffix, code, {})
-    reading = LANGUAGES[suffix].read(body.text, Path(f"{body.name}{suffix}"))
+    importer = importer_for() if code else None
+    reading = LANGUAGES[suffix].read(body.text, Path(f"{body.name}{suffix}"), importer)
     return _document(reading, body.text if suffix in _PLAIN else "", suffix, code, {})
 
 
@@ -57,7 +59,7 @@ def _run_program(body: wire.ReadText, code: bool) -> Reading:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "network.py"
         path.write_text(body.text, encoding="utf-8")
-        return LANGUAGES[".py"].read(body.text, path)
+        return LANGUAGES[".py"].read(body.text, path, None)
 
 
 def _document(
@@ -91,6 +93,8 @@ def tidy(plain: Any) -> wire.Plain:
             found[key] = blocks
         elif key == "name":
             found[key] = str(value)
+        elif key == "modules" and isinstance(value, list):
+            found[key] = [str(name) for name in value]
     return found
 
 

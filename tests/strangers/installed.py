@@ -53,7 +53,7 @@ class Installed:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
         (site,) = venv.glob("lib/python*/site-packages")
         (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
-        pip = [sys.executable, "-m", "pip", "--python", venv / "bin" / "python"]
+        pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python")]
         command = [*pip, "install", "--quiet", "--no-deps", "--no-build-isolation"]
         subprocess.run([*command, "--disable-pip-version-check", *packages], check=True)
         return cls(venv, home)

@@ -1,6 +1,5 @@
 """An installed wheel, in an empty environment, from another folder."""
 
-import queue
 import re
 import signal
 import subprocess
@@ -8,9 +7,9 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from jupyter_client.manager import KernelManager
 
 from tests.strangers.installed import Installed, tracebacks
+from tests.strangers.notebook import run_cells
 
 NETWORK = """
 name: cheap
@@ -89,27 +88,7 @@ def test_the_studio(installed: Installed, tmp_path: Path) -> None:
 
 
 def test_a_notebook(installed: Installed, folder: Path) -> None:
-    manager = KernelManager()
-    manager.kernel_spec_manager.ensure_native_kernel = False
-    kernel = [installed.python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    manager._kernel_spec = manager.kernel_spec_manager.kernel_spec_class(argv=kernel)
-    manager.start_kernel(cwd=folder, env=installed.environment)
-    client = manager.blocking_client()
-    client.start_channels()
-    said: list[str] = []
-
-    def hear(message: dict[str, dict[str, str]]) -> None:
-        said.extend(str(message["content"].get(key, "")) for key in ("text", "traceback"))
-
-    try:
-        client.wait_for_ready(timeout=120)
-        client.execute_interactive(SCRIPT, timeout=120, output_hook=hear)
-    except queue.Empty:
-        pytest.fail(f"the kernel does not answer: {said}")
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-    assert "finished [7.0]" in "".join(said)
+    assert "finished [7.0]" in run_cells(installed, folder, SCRIPT)
 
 
 def test_a_python_that_the_user_chose(installed: Installed, folder: Path) -> None:
