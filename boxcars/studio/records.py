@@ -61,6 +61,7 @@ class Record(BaseModel):
             command=self.command,
             feeds=self.order.feeds,
             taps=self.order.taps,
+            document=self.order.document,
         )
 
     @classmethod

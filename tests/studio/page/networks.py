@@ -46,7 +46,9 @@ def fake_run() -> dict[str, Any]:
     nothing: dict[str, Any] = {"read": {}, "out": {}, "feeds": ["calls"], "taps": ["frauds"]}
     known = {"id": "busy", "name": "busy", "network": plain, "state": "running", "sentence": ""}
     times = {"started": 1.0, "ended": None, "epoch": 1, "seconds": 1.0}
-    return known | times | nothing | {"address": None, "spark_ui": None, "command": ""}
+    return (
+        known | times | nothing | {"address": None, "spark_ui": None, "command": "", "document": ""}
+    )
 
 
 def fake_injector() -> dict[str, Any]:

@@ -1094,6 +1094,7 @@ export interface components {
          *     A source is an address, a file in the folder of the studio, or ``inject``; a sink is an address,
          *     a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``. With
          *     a ``template`` stored tables that are not named get the records that belong to its data.
+         *     ``document`` is what a page calls the drawing, so that it knows the run as its own.
          */
         AskRun: {
             /** Network */
@@ -1107,6 +1108,11 @@ export interface components {
              * @default
              */
             name?: string;
+            /**
+             * Document
+             * @default
+             */
+            document?: string;
             /** Sources */
             sources?: {
                 [key: string]: string;
@@ -1484,6 +1490,11 @@ export interface components {
             format: string;
             /** Problems */
             problems: components["schemas"]["Problem"][];
+            /**
+             * Version
+             * @description Of the file, as it is now; empty if it is none of the folder.
+             */
+            version: string;
         };
         /**
          * Enqueue
@@ -2049,6 +2060,11 @@ export interface components {
             feeds: string[];
             /** Taps */
             taps: string[];
+            /**
+             * Document
+             * @description The drawing that it was started from, or its file; empty if that is not known.
+             */
+            document: string;
         };
         /**
          * Sample
@@ -2076,6 +2092,9 @@ export interface components {
         /**
          * SaveNetwork
          * @description A network to be kept in a file, and where its boxes stand.
+         *
+         *     ``over`` is the version of the file that it replaces: if there is another one, nothing is saved.
+         *     An empty one is for a file that is not there yet; without it whatever is there is replaced.
          */
         SaveNetwork: {
             /** Network */
@@ -2089,6 +2108,8 @@ export interface components {
                     number
                 ];
             };
+            /** Over */
+            over?: string | null;
         };
         /**
          * StateTable
