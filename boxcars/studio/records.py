@@ -29,6 +29,7 @@ class Record(BaseModel):
     epoch: int = 0
     read: dict[str, int] = Field(default_factory=dict)
     out: dict[str, int] = Field(default_factory=dict)
+    late: int = 0
     command: str = ""
 
     @property

@@ -55,7 +55,7 @@ def fake_injector() -> dict[str, Any]:
     """An injector of that run."""
     known = {"id": "some", "run": "busy", "inputs": ["calls"], "source": "made-up tuples"}
     pace = {"rate": 500.0, "speed": None, "measured": 499.0, "batch": 100, "injectors": 2}
-    rest = {"sentence": "", "sent": 5_000, "stamp": False, "left_out": 0, "reason": ""}
+    rest = {"sentence": "", "sent": 5_000, "stamp": False, "left_out": 0, "reason": "", "late": 0}
     return known | pace | rest | {"state": "running"}
 
 

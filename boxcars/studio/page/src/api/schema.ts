@@ -1601,7 +1601,9 @@ export interface components {
          * Injector
          * @description An injector: ``measured`` is how many tuples a second it really sends.
          *
-         *     Rows of its file or text that are ``left_out`` do not fit the input; ``reason`` is the first's.
+         *     One that is ``waiting`` goes on when its run does. Rows of its file or text that are
+         *     ``left_out`` do not fit the input; ``reason`` is the first's. Since it began ``late`` tuples
+         *     came to its inputs that are older than what the run has seen, and so changed nothing.
          */
         Injector: {
             /** Id */
@@ -1616,7 +1618,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "running" | "paused" | "finished" | "stopped" | "failed";
+            state: "running" | "paused" | "waiting" | "finished" | "stopped" | "failed";
             /** Sentence */
             sentence: string;
             /** Sent */
@@ -1637,6 +1639,8 @@ export interface components {
             left_out: number;
             /** Reason */
             reason: string;
+            /** Late */
+            late: number;
         };
         /**
          * InjectorSource
