@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from boxcars.studio.pulse import Pulse
 
 
@@ -19,7 +21,7 @@ def test_tuples_that_come_seldom() -> None:
     """One each ten seconds: after the second of them it is known that there will be more."""
     pulse = Pulse()
     found = [pulse.state("waiting", look // 20, look / 2) for look in range(400)]
-    pairs = enumerate(zip(found, found[1:], strict=False), start=1)
+    pairs = enumerate(pairwise(found), start=1)
     changes = [(look / 2, now) for look, (before, now) in pairs if now != before]
     assert changes == [(10.0, "running"), (15.0, "waiting"), (20.0, "running")]
 
