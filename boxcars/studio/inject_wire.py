@@ -65,14 +65,16 @@ class ChangeInjector(Asked):
 class Injector(Told):
     """An injector: ``measured`` is how many tuples a second it really sends.
 
-    Rows of its file or text that are ``left_out`` do not fit the input; ``reason`` is the first's.
+    One that is ``waiting`` goes on when its run does. Rows of its file or text that are
+    ``left_out`` do not fit the input; ``reason`` is the first's. Since it began ``late`` tuples
+    came to its inputs that are older than what the run has seen, and so changed nothing.
     """
 
     id: str
     run: str
     inputs: list[str]
     source: str
-    state: Literal["running", "paused", "finished", "stopped", "failed"]
+    state: Literal["running", "paused", "waiting", "finished", "stopped", "failed"]
     sentence: str
     sent: int
     rate: float | None
@@ -83,3 +85,4 @@ class Injector(Told):
     stamp: bool
     left_out: int
     reason: str
+    late: int

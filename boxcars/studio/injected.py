@@ -45,15 +45,25 @@ class Tuples:
     """What is sent, and of a file or text what is left out since it does not fit the input."""
 
     batches: Iterator[Batch]
+    moved: bool = False
+    """Whether its times were moved behind those that the run has seen."""
     left_out: int = 0
     reason: str = ""
     """Why the first of them was."""
 
 
 def tuples_of(
-    source: InjectorSource, inputs: list[str], net: Network, workspace: Workspace
+    source: InjectorSource,
+    inputs: list[str],
+    net: Network,
+    workspace: Workspace,
+    heads: Mapping[str, int | float],
 ) -> Tuples:
-    """The tuples of a source, checked as far as that can be done before they are sent."""
+    """The tuples of a source, checked as far as that can be done before they are sent.
+
+    Those that are made up begin behind the ``heads`` of the inputs, for a run takes nothing that is
+    older than what it has seen. Whoever gives a file or a text means the times that are in it.
+    """
     kinds = ("generator", "template", "file", "text")
     given = [kind for kind in kinds if getattr(source, kind) is not None]
     if len(given) != 1:
@@ -61,16 +71,36 @@ def tuples_of(
     entities = {name: net.inputs[name] for name in inputs}
     try:
         if source.generator is not None:
-            return Tuples(_generated(source.generator, inputs[0], entities[inputs[0]]))
+            made = _generated(source.generator, inputs[0], entities[inputs[0]])
+            return _behind(made, entities, heads)
         if source.template is not None:
-            return Tuples(_rounds(source, _template_rounds(source, entities), entities))
+            made = _rounds(source, _template_rounds(source, entities), entities)
+            return _behind(made, entities, heads)
         (name,) = inputs
         found = _fitting(source, name, entities[name], workspace)
     except BoxcarsError as error:
         raise Wrong(str(error).replace(f"{workspace.folder}/", "")) from None
     batches = _rounds(source, lambda _number: iter([{name: found.tuples}]), entities)
     reason = str(found.dead["reason"][0]) if found.dead.height else ""
-    return Tuples(batches, found.dead.height, reason)
+    return Tuples(batches, False, found.dead.height, reason)
+
+
+def _behind(
+    batches: Iterator[Batch], entities: Mapping[str, Input], heads: Mapping[str, int | float]
+) -> Tuples:
+    """The same tuples, all as much later as the first of them has to be."""
+    order = {name: entity.ts for name, entity in entities.items()}
+    first = next(batches, {})
+    times = [f[order[n]].to_physical().to_numpy().min() for n, f in first.items() if f.height]
+    known = [heads[name] for name in order if name in heads]
+    shift = max(known) + 1 - min(times) if known and times else 0
+    if shift <= 0:
+        return Tuples(chain([first], batches))
+    moved = (
+        {name: _shifted(frame, order[name], shift) for name, frame in batch.items()}
+        for batch in chain([first], batches)
+    )
+    return Tuples(moved, moved=True)
 
 
 def _rounds(

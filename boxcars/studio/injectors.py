@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
-from boxcars.inject import AsFastAsCanBe, AtRate, ByTime, Controller, Pace, cut
+from boxcars.inject import AsFastAsCanBe, AtRate, Batch, ByTime, Controller, Pace, cut
 from boxcars.model.problem import Wrong, nearest
 from boxcars.service.target import Service
 from boxcars.studio.inject_wire import AskInjector, ChangeInjector, Injector
 from boxcars.studio.injected import tuples_of, words_for
 from boxcars.studio.missing import Missing
 from boxcars.studio.one_run import TheRun
+from boxcars.studio.resting import RestingClient
 from boxcars.studio.runs import Runs
 from boxcars.studio.workspace import Workspace
 
 _WINDOW = 5.0
 """Seconds over which the real rate is measured."""
+_RESTS = "the run is stopped; it goes on with the run."
 State = Literal["running", "paused", "finished", "stopped", "failed"]
 
 
@@ -70,11 +72,12 @@ class Injectors:
             return self._known[id]
 
     def _end(self, run: str) -> None:
-        """A run has ended, and takes nothing more."""
+        """A run has ended: one that has finished takes nothing more, another may go on."""
         with self._lock:
             found = [injector for injector in self._known.values() if injector.run.record.id == run]
         for injector in found:
-            injector.stop("the run has ended.")
+            if injector.run.record.state == "finished":
+                injector.stop("the run has ended.")
 
     def close(self) -> None:
         """End all."""
@@ -91,21 +94,37 @@ class _Injector:
         self.id, self.run, self._asked = uuid4().hex[:12], run, asked
         net = run.network
         self._inputs = _inputs(asked, run.record.order.feeds)
-        self._tuples = tuples_of(asked.source, self._inputs, net, workspace)
+        self._tuples = tuples_of(asked.source, self._inputs, net, workspace, run.heads())
         fields = {name: net.inputs[name].ts for name in self._inputs}
         self._pace = _pace(asked, fields)
         self._rate = asked.rate
         self._speed = asked.speed if isinstance(self._pace, ByTime) else None
         batches = cut(self._tuples.batches, asked.batch)
+        self._over = threading.Event()
         targets = [
-            Service(run.client(), {name: name for name in self._inputs})
+            Service(
+                RestingClient(run, self._over, self._pace.resume),
+                {name: name for name in self._inputs},
+            )
             for _ in range(asked.injectors)
         ]
         stamps = fields if asked.stamp else None
-        self._controller = Controller(batches, targets, self._pace, stamps)
+        noted = batches if asked.stamp else self._noted(batches, fields)
+        self._controller = Controller(noted, targets, self._pace, stamps)
+        self._late = run.late(self._inputs)
         self._state: State = "running"
         self._sentence = ""
         self._marks: list[tuple[float, int]] = [(monotonic(), 0)]
+
+    def _noted(self, batches: Iterable[Batch], fields: Mapping[str, str]) -> Iterator[Batch]:
+        """The same batches; how far each input comes with them is noted at the run."""
+        sent = self.run.sent
+        for batch in batches:
+            for name, frame in batch.items():
+                if frame.height:
+                    last: Any = frame[fields[name]].to_physical().max()
+                    sent[name] = max(last, sent.get(name, last))
+            yield batch
 
     def start(self) -> None:
         """Begin, and hear when it is over."""
@@ -143,29 +162,34 @@ class _Injector:
 
     def stop(self, sentence: str) -> None:
         """Send nothing more."""
-        self._controller.stop()
         if self._state in ("running", "paused"):
             self._state, self._sentence = "stopped", sentence
+        self._over.set()
+        self._controller.stop()
 
     def told(self) -> Injector:
         """The injector for the page."""
-        asked = self._asked
+        asked, waits = self._asked, self._state == "running" and self.run.resting
+        now = self.run.late(self._inputs)
+        self._late = min(self._late, now)  # a run that began anew counts from 0
+        moved = ", with later times" if self._tuples.moved else ""
         return Injector(
             id=self.id,
             run=self.run.record.id,
             inputs=self._inputs,
-            source=words_for(asked.source),
-            state=self._state,
-            sentence=self._sentence,
+            source=f"{words_for(asked.source)}{moved}",
+            state="waiting" if waits else self._state,
+            sentence=_RESTS if waits else self._sentence,
             sent=self._controller.sent,
             rate=self._rate,
             speed=self._speed,
-            measured=self._measured(),
+            measured=0.0 if waits else self._measured(),
             batch=asked.batch,
             injectors=asked.injectors,
             stamp=asked.stamp,
             left_out=self._tuples.left_out,
             reason=self._tuples.reason,
+            late=now - self._late,
         )
 
     def _measured(self) -> float:

@@ -6,7 +6,7 @@ import secrets
 import shlex
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -27,8 +27,9 @@ from boxcars.studio.checking import use_arcs
 from boxcars.studio.history import History, measured
 from boxcars.studio.missing import Missing, Unable
 from boxcars.studio.processes import Process, Usage
+from boxcars.studio.pulse import Pulse
 from boxcars.studio.records import Record
-from boxcars.studio.results import Remains, Tail, brought_up, remains_of
+from boxcars.studio.results import Remains, Tail, brought_up, heads_of, remains_of
 from boxcars.studio.rows import read_data
 from boxcars.studio.starting import Order
 from boxcars.studio.tables import table_files
@@ -60,7 +61,11 @@ class TheRun:
         self.network: Network = read_network(record.order.network).network
         self.history, self.version = History(folder / "history.jsonl"), 0
         self._workspace, self._tell = workspace, tell
-        self._token = secrets.token_urlsafe(16)
+        self.token = secrets.token_urlsafe(16)
+        self.gone = False
+        """Whether it is deleted, or the studio ends."""
+        self.sent: dict[str, int | float] = {}
+        """The greatest order value of each input that injectors have sent."""
         self._spark_ui: str | None = None
         self._process: Process | None = None
         self._watcher: threading.Thread | None = None
@@ -88,7 +93,7 @@ class TheRun:
         record.command = shlex.join(["boxcars", *arguments])
         record.state, record.sentence, record.ended = "starting", "Spark is starting ...", None
         record.save(self.folder)
-        environment = {TOKEN: self._token, "PYTHONUNBUFFERED": "1"}
+        environment = {TOKEN: self.token, "PYTHONUNBUFFERED": "1"}
         if order.code:
             environment["PYTHONPATH"] = str(self._workspace.folder.resolve())
         with self._lock:
@@ -105,17 +110,19 @@ class TheRun:
 
     def _watch(self, process: Process) -> None:
         """Look at the run from time to time, until it has ended."""
+        pulse = Pulse()
         while process.wait(_TICK) is None:
             if process.address is not None:
                 with suppress(BoxcarsError, OSError):
-                    self._look(process, Client(process.address, self._token))
+                    self._look(process, Client(process.address, self.token), pulse)
         self._end(process)
 
-    def _look(self, process: Process, client: Client) -> None:
+    def _look(self, process: Process, client: Client, pulse: Pulse) -> None:
         """Take in how the run stands, and what it has measured."""
         status, stats = client.status(), client.stats().to_plain()
         if status["state"] in ("running", "waiting"):
-            self.record.state = status["state"]
+            read = sum(status["read"].values())
+            self.record.state = pulse.state(status["state"], read, monotonic())
         self._spark_ui = status.get("pages")
         usage = process.usage()
         self._note(status["epoch"], status["read"], stats, usage)
@@ -125,6 +132,7 @@ class TheRun:
     def _note(self, epoch: int, read: dict[str, int], stats: dict[str, Any], usage: Usage) -> None:
         self.record.epoch, self.record.read = epoch, read
         self.record.out = {n: output["tuples"] for n, output in stats["outputs"].items()}
+        self.record.late = sum(box["late"] for box in stats["boxes"].values())
         self._stats = wire.Stats(time=time(), **stats, cpu=usage[0], memory=usage[1])
         self.version += 1
 
@@ -193,6 +201,7 @@ class TheRun:
         if fresh:
             shutil.rmtree(self.checkpoint, ignore_errors=True)
             self._tails.clear()
+            self.sent.clear()
         self._changing = True
         self.begin(modify=not fresh, port=port)
         until = monotonic() + patience
@@ -219,7 +228,25 @@ class TheRun:
             raise Unable(_ENDED)
         if process.address is None:
             raise Unable("the run is not there yet: Spark is starting.")
-        return Client(process.address, self._token)
+        return Client(process.address, self.token)
+
+    @property
+    def resting(self) -> bool:
+        """Whether it takes no tuples for now: it is stopped, being stopped, or being started."""
+        known = self.record.state in ("running", "waiting")
+        return not known or self._stopping or self._changing
+
+    def heads(self) -> dict[str, int | float]:
+        """The greatest order value of each input, of what it has read and was sent."""
+        found = heads_of(self.checkpoint)
+        for name, value in self.sent.items():
+            found[name] = max(value, found.get(name, value))
+        return found
+
+    def late(self, inputs: Iterable[str]) -> int:
+        """How many tuples of some inputs came too late, in all."""
+        boxes = self.stats().boxes
+        return sum(boxes[name]["late"] for name in inputs if name in boxes)
 
     def told(self) -> wire.Run:
         """The run for the page."""
@@ -276,7 +303,8 @@ class TheRun:
         return wire.Kept(tuples=read.tuples.height, dead=read.dead.height)
 
     def close(self) -> None:
-        """Stop it, for the studio ends."""
+        """Stop it, for the studio ends or nobody wants it any more."""
+        self.gone = True
         self.stop(_CLOSING)
 
 
@@ -284,7 +312,8 @@ def _progress(record: Record) -> str:
     read, out = sum(record.read.values()), sum(record.out.values())
     if record.state == "waiting" and not read:
         return "it waits for tuples."
-    return f"epoch {record.epoch}: {read:,} tuples in, {out:,} out."
+    late = f" {record.late:,} came too late." if record.late else ""
+    return f"epoch {record.epoch}: {read:,} tuples in, {out:,} out.{late}"
 
 
 def _last_words(record: Record, lines: Sequence[str], code: int) -> str:

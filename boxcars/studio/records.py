@@ -29,6 +29,7 @@ class Record(BaseModel):
     epoch: int = 0
     read: dict[str, int] = Field(default_factory=dict)
     out: dict[str, int] = Field(default_factory=dict)
+    late: int = 0
     command: str = ""
 
     @property
@@ -61,6 +62,7 @@ class Record(BaseModel):
             command=self.command,
             feeds=self.order.feeds,
             taps=self.order.taps,
+            document=self.order.document,
         )
 
     @classmethod

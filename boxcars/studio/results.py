@@ -102,6 +102,17 @@ def remains_of(checkpoint: Path, seconds: float, code: bool) -> Remains | None:
         return None
 
 
+def heads_of(checkpoint: Path) -> dict[str, int | float]:
+    """The greatest order value that a run has read of each input; as numbers."""
+    if not checkpoint.exists():
+        return {}
+    try:
+        manifest = Checkpoint(checkpoint).last()
+    except (BoxcarsError, OSError):
+        return {}
+    return {} if manifest is None else dict(manifest.heads)
+
+
 def brought_up(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
     """The last counts, with the rates and latencies that were measured while the run went on."""
     if last is None:

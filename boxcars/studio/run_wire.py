@@ -228,11 +228,13 @@ class AskRun(Asked):
     A source is an address, a file in the folder of the studio, or ``inject``; a sink is an address,
     a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``. With
     a ``template`` stored tables that are not named get the records that belong to its data.
+    ``document`` is what a page calls the drawing, so that it knows the run as its own.
     """
 
     network: Plain | None = None
     file: str | None = None
     name: str = ""
+    document: str = ""
     sources: dict[str, str] = Field(default_factory=dict)
     sinks: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, str | list[Row]] = Field(default_factory=dict)
@@ -266,6 +268,8 @@ class Run(Told):
     command: str
     feeds: list[str]
     taps: list[str]
+    document: str
+    """The drawing that it was started from, or its file; empty if that is not known."""
 
 
 class Stats(Told):

@@ -9,6 +9,7 @@ import uvicorn
 from boxcars.model.problem import Wrong
 from boxcars.service.security import Access
 from boxcars.studio.app import make_app
+from boxcars.studio.quiet import quieten
 from boxcars.studio.studio import Studio
 
 PORT = 7080
@@ -42,4 +43,5 @@ def server_of(studio: Studio) -> uvicorn.Server:
         ssl_certfile=access.cert,
         ssl_keyfile=access.key,
     )
+    quieten()
     return uvicorn.Server(config)

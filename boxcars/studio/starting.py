@@ -29,6 +29,7 @@ class Order(BaseModel):
     """A run as it was asked for: all that is needed to start it, now or again."""
 
     name: str
+    document: str = ""
     network: Plain
     sources: dict[str, str]
     sinks: dict[str, str]
@@ -107,6 +108,7 @@ def prepare(asked: AskRun, workspace: Workspace, code: bool) -> Order:
             workspace.inside(where)
     return Order(
         name=asked.name or net.name,
+        document=asked.document or asked.file or "",
         network=network_to_plain(net),
         sources=sources,
         sinks=sinks,

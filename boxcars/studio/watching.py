@@ -14,6 +14,8 @@ _EVERY = 0.25
 """Seconds between two looks at what is new."""
 _ENDED = 1000
 """The code with which a WebSocket is closed when all is said."""
+NO_RUN = 4004
+"""The code for a run that is not there, or not any more."""
 
 
 def messages_now(run: TheRun) -> list[Watched]:

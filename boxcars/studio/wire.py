@@ -200,13 +200,20 @@ class Document(Told):
     positions: Positions
     format: str
     problems: list[Problem]
+    version: str
+    """Of the file, as it is now; empty if it is none of the folder."""
 
 
 class SaveNetwork(Asked):
-    """A network to be kept in a file, and where its boxes stand."""
+    """A network to be kept in a file, and where its boxes stand.
+
+    ``over`` is the version of the file that it replaces: if there is another one, nothing is saved.
+    An empty one is for a file that is not there yet; without it whatever is there is replaced.
+    """
 
     network: Plain
     positions: Positions = Field(default_factory=dict)
+    over: str | None = None
 
 
 class ReadText(Asked):

@@ -13,7 +13,7 @@ from playwright.sync_api import FilePayload, expect
 
 from tests.studio.page.browser import Person
 from tests.studio.server import Served
-from tests.studio.test_runs import state
+from tests.studio.test_runs import state, until
 
 DEAR: dict[str, Any] = {
     "name": "dear",
@@ -129,6 +129,64 @@ def test_by_the_times_in_the_data(watching: Person, served: Served) -> None:
     stopped = total(watching)
     watching.page.wait_for_timeout(3000)
     assert total(watching) == stopped < LONG
+
+
+def test_an_injector_over_a_stop(watching: Person, served: Served) -> None:
+    """It goes on with its run. One that is new begins later than what the run has seen."""
+    see = watching.see
+    make_up(watching)
+    grows(watching, 0)
+    (run,) = (r["id"] for r in served.get("/api/runs") if r["state"] != "stopped")
+    assert states(watching, served, run, 8) == {"running"}
+    watching.click("stop")
+    expect(see("run-state")).to_have_text("stopped", timeout=60_000)
+    expect(see("injector")).to_contain_text("the run is stopped; it goes on with the run")
+    expect(see("injector")).to_contain_text("now 0/s")
+    before = sent(watching)
+    watching.click("go-on")
+    expect(see("run-state")).to_have_text("running", timeout=90_000)
+    grows(watching, before)
+    expect(see("injector")).not_to_contain_text("with later times")
+    watching.click("stop-injector")
+    make_up(watching)
+    expect(see("injector")).to_contain_text("made-up tuples, with later times")
+    read = total_read(served, run)
+    until(lambda: total_read(served, run) > read + 40)
+    expect(see("injector-late")).to_have_count(0)
+    assert served.get(f"/api/runs/{run}/injectors")[0]["late"] == 0
+    watching.click("stop-injector")
+    write(served.folder, "old.csv", "".join(f"{t},ann,50.0\n" for t in (-3, -2, -1)))
+    see("injector-source").select_option("file")
+    watching.click("data-file-old.csv", "inject")
+    expect(see("injector-late")).to_contain_text("3 tuples came too late", timeout=60_000)
+    expect(see("run-sentence")).to_contain_text("3 came too late")
+
+
+def make_up(person: Person) -> None:
+    """Let tuples be made up, a few each second."""
+    person.see("injector-source").select_option("generator")
+    person.see("injector-rate").fill("20")
+    person.click("inject")
+    expect(person.see("injector")).to_contain_text("made-up tuples")
+
+
+def grows(person: Person, before: int) -> None:
+    """More is sent than so many tuples, and some more."""
+    expect(person.see("injector")).not_to_have_attribute("data-sent", str(before))
+    until(lambda: sent(person) > before + 20)
+
+
+def states(person: Person, served: Served, run: str, seconds: float) -> set[str]:
+    """All states that a run has in some time, looked at often."""
+    found, ends = set(), perf_counter() + seconds
+    while perf_counter() < ends:
+        found.add(served.get(f"/api/runs/{run}")["state"])
+        person.page.wait_for_timeout(100)
+    return found
+
+
+def total_read(served: Served, run: str) -> int:
+    return int(served.get(f"/api/runs/{run}")["read"].get("calls", 0))
 
 
 def pace(person: Person, seconds: float) -> float:

@@ -102,11 +102,13 @@ def see_it_again(person: Person, address: str) -> None:
     expect(see("run-state")).to_have_text("stopped")
     expect(see("run-sentence")).to_contain_text("the studio was closed while it ran")
     expect(see("results-table").locator("tbody tr").first).to_be_visible()
-    forget = person.page.get_by_role("button", name="Forget it")
-    forget.click()
+    (delete,) = person.page.get_by_role("button", name="Delete high-mobility").all()
+    delete.click()
+    person.click("ask-yes")
     expect(see("notice-bad")).to_contain_text("open the address that boxcars studio shows")
     person.page.evaluate("address => { location.href = address; }", address)
-    forget.click()
+    delete.click()
+    person.click("ask-yes")
     expect(see("watch")).to_contain_text("Nothing runs.")
 
 

@@ -6,9 +6,10 @@ from fastapi import FastAPI, WebSocket
 
 from boxcars.studio import inject_wire
 from boxcars.studio import run_wire as wire
+from boxcars.studio.missing import Missing
 from boxcars.studio.starting import prepare
 from boxcars.studio.studio import Studio
-from boxcars.studio.watching import messages_now, watch
+from boxcars.studio.watching import NO_RUN, messages_now, watch
 
 
 def add_runs(app: FastAPI, studio: Studio) -> None:
@@ -88,7 +89,13 @@ def add_watching(app: FastAPI, studio: Studio) -> None:
     @app.websocket("/api/runs/{id}/watch")
     async def watch_run(socket: WebSocket, id: str) -> None:
         """Messages about a run, a few each second however fast it is."""
-        await watch(socket, runs.find(id))
+        try:
+            run = runs.find(id)
+        except Missing as missing:
+            await socket.accept()
+            await socket.close(NO_RUN, str(missing))
+            return
+        await watch(socket, run)
 
 
 def add_injectors(app: FastAPI, studio: Studio) -> None:

@@ -46,14 +46,16 @@ def fake_run() -> dict[str, Any]:
     nothing: dict[str, Any] = {"read": {}, "out": {}, "feeds": ["calls"], "taps": ["frauds"]}
     known = {"id": "busy", "name": "busy", "network": plain, "state": "running", "sentence": ""}
     times = {"started": 1.0, "ended": None, "epoch": 1, "seconds": 1.0}
-    return known | times | nothing | {"address": None, "spark_ui": None, "command": ""}
+    return (
+        known | times | nothing | {"address": None, "spark_ui": None, "command": "", "document": ""}
+    )
 
 
 def fake_injector() -> dict[str, Any]:
     """An injector of that run."""
     known = {"id": "some", "run": "busy", "inputs": ["calls"], "source": "made-up tuples"}
     pace = {"rate": 500.0, "speed": None, "measured": 499.0, "batch": 100, "injectors": 2}
-    rest = {"sentence": "", "sent": 5_000, "stamp": False, "left_out": 0, "reason": ""}
+    rest = {"sentence": "", "sent": 5_000, "stamp": False, "left_out": 0, "reason": "", "late": 0}
     return known | pace | rest | {"state": "running"}
 
 

@@ -8,16 +8,19 @@ import { ArcTip } from "./canvas/ArcEdge";
 import { ArcTooltip } from "./canvas/ArcTooltip";
 import { Compose } from "./compose/Compose";
 import { Header } from "./Header";
+import { Asking } from "./panels/Asking";
 import { Dialogs } from "./panels/Dialogs";
 import { Notices } from "./panels/Notices";
 import { PlanView } from "./plan/PlanView";
 import { PreviewView } from "./preview/PreviewView";
+import { useAsking } from "./state/asking";
 import { onKey } from "./state/keys";
 import { useStudio } from "./state/studio";
 import { WatchView } from "./watch/WatchView";
 
 export function App() {
   const [mode, dialog] = useStudio(useShallow((s) => [s.mode, s.dialog]));
+  const asking = useAsking((state) => state.question !== null);
   useEffect(() => {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
@@ -36,7 +39,8 @@ export function App() {
       </ReactFlowProvider>
       <ArcTooltip />
       <Dialogs />
-      {dialog === null && <Notices />}
+      <Asking />
+      {dialog === null && !asking && <Notices />}
     </div>
   );
 }

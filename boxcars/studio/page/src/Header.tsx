@@ -5,8 +5,8 @@ import { useShallow } from "zustand/react/shallow";
 import { nameTrouble } from "./model/network";
 import { useCheck } from "./state/check";
 import { change, isDirty, leaveTo, redo, undo, useDoc } from "./state/doc";
-import { save } from "./state/files";
 import { useRuns } from "./state/runs";
+import { save } from "./state/saving";
 import {
   isDark,
   openDialog,

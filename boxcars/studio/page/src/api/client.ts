@@ -118,6 +118,7 @@ export interface Opened {
   positions: Positions;
   format: string;
   problems: T.Problem[];
+  version: string;
 }
 const opened = (document: T.Document): Opened => document as unknown as Opened;
 
@@ -129,8 +130,8 @@ export const api = {
   networks: () => get<T.NetworkFile[]>("/api/networks"),
   data: () => get<T.DataFile[]>("/api/data"),
   open: async (file: string) => opened(await get(`/api/networks/${e(file)}`)),
-  save: async (file: string, network: Network, positions: Positions) =>
-    opened(await call("PUT", `/api/networks/${e(file)}`, { network, positions })),
+  save: async (file: string, network: Network, positions: Positions, over: string | null) =>
+    opened(await call("PUT", `/api/networks/${e(file)}`, { network, positions, over })),
   removeFile: (file: string) => call<undefined>("DELETE", `/api/networks/${e(file)}`),
   read: async (text: string, format: T.ReadFormat, name: string) =>
     opened(await post("/api/read", { text, format, name })),

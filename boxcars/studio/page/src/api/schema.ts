@@ -1094,6 +1094,7 @@ export interface components {
          *     A source is an address, a file in the folder of the studio, or ``inject``; a sink is an address,
          *     a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``. With
          *     a ``template`` stored tables that are not named get the records that belong to its data.
+         *     ``document`` is what a page calls the drawing, so that it knows the run as its own.
          */
         AskRun: {
             /** Network */
@@ -1107,6 +1108,11 @@ export interface components {
              * @default
              */
             name?: string;
+            /**
+             * Document
+             * @default
+             */
+            document?: string;
             /** Sources */
             sources?: {
                 [key: string]: string;
@@ -1484,6 +1490,11 @@ export interface components {
             format: string;
             /** Problems */
             problems: components["schemas"]["Problem"][];
+            /**
+             * Version
+             * @description Of the file, as it is now; empty if it is none of the folder.
+             */
+            version: string;
         };
         /**
          * Enqueue
@@ -1590,7 +1601,9 @@ export interface components {
          * Injector
          * @description An injector: ``measured`` is how many tuples a second it really sends.
          *
-         *     Rows of its file or text that are ``left_out`` do not fit the input; ``reason`` is the first's.
+         *     One that is ``waiting`` goes on when its run does. Rows of its file or text that are
+         *     ``left_out`` do not fit the input; ``reason`` is the first's. Since it began ``late`` tuples
+         *     came to its inputs that are older than what the run has seen, and so changed nothing.
          */
         Injector: {
             /** Id */
@@ -1605,7 +1618,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "running" | "paused" | "finished" | "stopped" | "failed";
+            state: "running" | "paused" | "waiting" | "finished" | "stopped" | "failed";
             /** Sentence */
             sentence: string;
             /** Sent */
@@ -1626,6 +1639,8 @@ export interface components {
             left_out: number;
             /** Reason */
             reason: string;
+            /** Late */
+            late: number;
         };
         /**
          * InjectorSource
@@ -2049,6 +2064,11 @@ export interface components {
             feeds: string[];
             /** Taps */
             taps: string[];
+            /**
+             * Document
+             * @description The drawing that it was started from, or its file; empty if that is not known.
+             */
+            document: string;
         };
         /**
          * Sample
@@ -2076,6 +2096,9 @@ export interface components {
         /**
          * SaveNetwork
          * @description A network to be kept in a file, and where its boxes stand.
+         *
+         *     ``over`` is the version of the file that it replaces: if there is another one, nothing is saved.
+         *     An empty one is for a file that is not there yet; without it whatever is there is replaced.
          */
         SaveNetwork: {
             /** Network */
@@ -2089,6 +2112,8 @@ export interface components {
                     number
                 ];
             };
+            /** Over */
+            over?: string | null;
         };
         /**
          * StateTable

@@ -6,10 +6,11 @@ import { api } from "../api/client";
 import type { NetworkFile } from "../api/types";
 import { add, groupSelected, selectAll, tidyUp, ungroupSelected } from "../state/actions";
 import { redo, undo } from "../state/doc";
-import { download, mayLeave, openFile, openNew, openTemplate, save } from "../state/files";
+import { download, leaveFor, openFile, openNew, openTemplate } from "../state/files";
 import { goTo, useFlow } from "../state/flow";
 import { focusPanel } from "../state/focus";
 import { usePalette } from "../state/palette";
+import { save } from "../state/saving";
 import { complain, openDialog, openDock, setMode, setTheme } from "../state/studio";
 import { ENDS } from "../model/ends";
 import { Dialog } from "../ui/Dialog";
@@ -30,7 +31,7 @@ const FIXED: Command[] = [
   { kind: "do", words: "Save", run: () => void save() },
   { kind: "do", words: "Save as, or download", run: () => openDialog("save") },
   { kind: "do", words: "Open a file", run: () => openDialog("open") },
-  { kind: "do", words: "New network", run: () => mayLeave() && openNew() },
+  { kind: "do", words: "New network", run: () => void leaveFor(openNew) },
   { kind: "do", words: "Templates", run: () => openDialog("gallery") },
   { kind: "do", words: "Compare two versions", run: () => openDialog("diff") },
   { kind: "do", words: "Problems", run: () => openDock("problems") },
@@ -98,13 +99,13 @@ function useCommands(): Command[] {
     const opened: Command[] = files.map((file) => ({
       kind: "open",
       words: file.file,
-      run: () => void (mayLeave() && openFile(file.file)),
+      run: () => void leaveFor(() => openFile(file.file)),
     }));
     const started: Command[] = templates.map((template) => ({
       kind: "template",
       words: template.name,
       hint: template.sentence,
-      run: () => void (mayLeave() && openTemplate(template.name)),
+      run: () => void leaveFor(() => openTemplate(template.name)),
     }));
     return [...shown, ...FIXED, ...added, ...opened, ...started];
   }, [nodes, boxes, files, templates]);
@@ -151,7 +152,10 @@ export function Commands() {
             event.preventDefault();
             setAt((at + step + found.length) % Math.max(1, found.length));
           }
-          if (event.key === "Enter") run(found[at]?.command);
+          if (event.key === "Enter") {
+            event.preventDefault(); // it would answer the question that a command asks
+            run(found[at]?.command);
+          }
         }}
         data-testid="commands-input"
       />

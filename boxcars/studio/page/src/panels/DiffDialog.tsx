@@ -12,7 +12,7 @@ import type { Network, Positions } from "../model/network";
 import { withPlaces } from "../state/actions";
 import { useDoc } from "../state/doc";
 import { clearOverlay, overlay, type BoxMark } from "../state/overlay";
-import { complain, openDialog } from "../state/studio";
+import { complain, openDialog, useStudio } from "../state/studio";
 import { Empty, Labelled, Select } from "../ui/controls";
 import { Dialog } from "../ui/Dialog";
 
@@ -61,7 +61,8 @@ export function DiffDialog() {
   const doc = useDoc((state) => state.doc);
   const file = useDoc((state) => state.file);
   const [files, setFiles] = useState<NetworkFile[]>([]);
-  const [choice, setChoice] = useState(file === null ? START : SAVED);
+  const against = useStudio((state) => state.against);
+  const [choice, setChoice] = useState(against ?? (file === null ? START : SAVED));
   const [later, setLater] = useState(NOW);
   const [shown, setShown] = useState<{ version: Version; diff: Diff } | null>(null);
   useEffect(() => {
@@ -88,7 +89,12 @@ export function DiffDialog() {
     () => shown && graphOf({ ...shown.version, scope: [], check: null }),
     [shown],
   );
-  const options = [...(file === null ? [] : [SAVED]), START, ...files.map((f) => f.file)];
+  const named = files.map((f) => f.file);
+  const options = [
+    ...(file === null ? [] : [SAVED]),
+    START,
+    ...(against === null || named.includes(against) ? named : [against, ...named]),
+  ];
   return (
     <Dialog title="Compare two versions" onClose={() => openDialog(null)} wide testId="diff-dialog">
       <div className="pair">

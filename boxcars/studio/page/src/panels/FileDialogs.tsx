@@ -5,8 +5,10 @@ import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { NetworkFile, WriteFormat } from "../api/types";
 import { useDoc } from "../state/doc";
-import { download, mayLeave, openFile, openUpload, saveAs } from "../state/files";
+import { askFirst } from "../state/asking";
+import { download, leaveFor, openFile, openUpload } from "../state/files";
 import { usePalette } from "../state/palette";
+import { saveAs } from "../state/saving";
 import { complain, openDialog } from "../state/studio";
 import { Button, Empty, Labelled, TextField } from "../ui/controls";
 import { Dialog } from "../ui/Dialog";
@@ -36,9 +38,7 @@ export function OpenDialog() {
             <button
               type="button"
               className="file-row"
-              onClick={() => {
-                if (mayLeave()) void openFile(file.file);
-              }}
+              onClick={() => void leaveFor(() => openFile(file.file))}
               data-testid={`file-${file.file}`}
             >
               <strong>{file.file}</strong>
@@ -50,10 +50,16 @@ export function OpenDialog() {
               icon="trash"
               kind="ghost"
               iconOnly
-              onClick={() => {
-                if (window.confirm(`Delete ${file.file} for good?`))
-                  api.removeFile(file.file).then(look, complain);
-              }}
+              onClick={() =>
+                void askFirst(
+                  {
+                    title: `Delete ${file.file}?`,
+                    words: ["The network, its positions and its tests are deleted for good."],
+                    yes: "Delete it",
+                  },
+                  () => api.removeFile(file.file).then(look, complain),
+                )
+              }
             />
           </li>
         ))}
@@ -65,7 +71,7 @@ export function OpenDialog() {
           onChange={(event) => {
             const file = event.target.files?.[0];
             event.target.value = "";
-            if (file && mayLeave()) void openUpload(file);
+            if (file) void leaveFor(() => openUpload(file));
           }}
           data-testid="upload"
         />

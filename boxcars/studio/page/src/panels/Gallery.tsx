@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 
 import { api } from "../api/client";
 import type { NetworkFile } from "../api/types";
-import { mayLeave, openFile, openNew, openTemplate } from "../state/files";
+import { leaveFor, openFile, openNew, openTemplate } from "../state/files";
 import { runExample } from "../state/launch";
 import { usePalette } from "../state/palette";
 import { complain, openDialog } from "../state/studio";
@@ -35,9 +35,7 @@ export function Gallery() {
           icon="play"
           kind="primary"
           first
-          onClick={() => {
-            if (mayLeave()) void runExample();
-          }}
+          onClick={() => void leaveFor(runExample)}
           testId="run-example"
         />
       </section>
@@ -46,9 +44,7 @@ export function Gallery() {
         <button
           type="button"
           className="card start"
-          onClick={() => {
-            if (mayLeave()) openNew();
-          }}
+          onClick={() => void leaveFor(openNew)}
           data-testid="new-network"
         >
           <Icon name="new" size={22} />
@@ -71,12 +67,7 @@ export function Gallery() {
             <ul>
               {recent.map((file) => (
                 <li key={file.file}>
-                  <button
-                    type="button"
-                    onClick={() => {
-                      if (mayLeave()) void openFile(file.file);
-                    }}
-                  >
+                  <button type="button" onClick={() => void leaveFor(() => openFile(file.file))}>
                     <code>{file.file}</code>
                     <span className="soft">{day(file.modified)}</span>
                   </button>
@@ -94,9 +85,7 @@ export function Gallery() {
               key={template.name}
               type="button"
               className="card"
-              onClick={() => {
-                if (mayLeave()) void openTemplate(template.name);
-              }}
+              onClick={() => void leaveFor(() => openTemplate(template.name))}
               data-testid={`template-${template.name}`}
             >
               <small>{template.family}</small>

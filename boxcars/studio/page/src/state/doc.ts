@@ -25,6 +25,10 @@ const TYPING = 1200;
 interface DocState {
   doc: Doc;
   file: string | null;
+  /** The version of the file that is open, as the studio told it. */
+  version: string;
+  /** What this drawing is called in runs: its files, the template it began with, or a name of its own. */
+  origins: readonly string[];
   saved: Doc;
   past: Doc[];
   future: Doc[];
@@ -40,6 +44,8 @@ interface DocState {
 const initial: DocState = {
   doc: EMPTY,
   file: null,
+  version: "",
+  origins: [],
   saved: EMPTY,
   past: [],
   future: [],
@@ -118,17 +124,32 @@ export function redo(): void {
   leaveLostScope();
 }
 
-/** Show another document, with a history of its own. */
-export function load(doc: Doc, file: string | null): void {
-  const opened = get().opened + 1;
-  set({ ...initial, doc, saved: file === null ? EMPTY : doc, file, opened });
+/** A name for a drawing that has no file, like no other. */
+export const newOrigin = (): string =>
+  `drawing ${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
+
+export interface Home {
+  file: string | null;
+  version: string;
+  origins: readonly string[];
 }
 
-export function markSaved(doc: Doc, file: string): void {
-  set({ saved: doc, file });
+/** Show another document, with a history of its own. */
+export function load(doc: Doc, home: Home): void {
+  const opened = get().opened + 1;
+  set({ ...initial, ...home, doc, saved: home.file === null ? EMPTY : doc, opened });
+}
+
+export function markSaved(doc: Doc, file: string, version: string): void {
+  const others = get().origins.filter((origin) => origin !== file);
+  set({ saved: doc, file, version, origins: [...others, file] });
 }
 
 export const isDirty = (state: DocState): boolean => state.doc !== state.saved;
+
+/** Whether there is something that a person has done here and would miss. */
+export const hasWork = (state: DocState): boolean =>
+  isDirty(state) && state.past.length > 0 && Object.keys(state.doc.network).length > 1;
 
 export function select(selection: readonly string[]): void {
   const before = get().selection;

@@ -1,19 +1,24 @@
-/** Opening and saving: files of the studio's folder, of the person's own machine, templates. */
+/** Opening, leaving and taking along: files of the studio's folder, of the person's own machine, templates. */
 
 import { api, type Opened } from "../api/client";
 import type { ReadFormat, WriteFormat } from "../api/types";
 import { withPlaces } from "./actions";
+import { ask } from "./asking";
 import { checkNow } from "./check";
-import { change, isDirty, load, markSaved, useDoc, type Doc } from "./doc";
-import { complain, openDialog, openDock, say, setMode, useStudio } from "./studio";
+import { change, hasWork, isDirty, load, newOrigin, useDoc, type Doc, type Home } from "./doc";
+import { LAST, save } from "./saving";
+import { complain, openDialog, openDock, setMode } from "./studio";
+import { hasUnsavedTests, keepTests } from "./tests";
 
-const LAST = "boxcars.file";
 const DRAFT = "boxcars.draft";
 
 /** Show what was opened; everything in it gets a place. */
-async function show(opened: Opened, file: string | null): Promise<void> {
+async function show(opened: Opened, file: string | null, origin: string): Promise<void> {
   const positions = await withPlaces(opened.network, opened.positions);
-  load({ network: opened.network, positions }, file);
+  load(
+    { network: opened.network, positions },
+    { file, version: opened.version, origins: [origin] },
+  );
   if (file === null) sessionStorage.removeItem(LAST);
   else sessionStorage.setItem(LAST, file);
   openDialog(null);
@@ -22,17 +27,38 @@ async function show(opened: Opened, file: string | null): Promise<void> {
   if (opened.problems.length) openDock("problems");
 }
 
-/** Leave the drawing only if it is saved or as it was opened, or the person does not mind. */
-export function mayLeave(): boolean {
+/** Whether the drawing may be left: nothing in it is lost, or the person does not mind. */
+async function mayLeave(): Promise<boolean> {
+  await keepTests();
   const state = useDoc.getState();
-  const empty = Object.keys(state.doc.network).length <= 1;
-  return (
-    !isDirty(state) ||
-    !state.past.length ||
-    empty ||
-    window.confirm("The drawing has changes that are not saved. Leave it all the same?")
-  );
+  if (!hasWork(state) && !hasUnsavedTests()) return true;
+  const choice = await ask({
+    title: "Leave what is not saved?",
+    words: [
+      hasWork(state)
+        ? `The drawing ${state.doc.network.name} has changes that are not saved. They are lost if you leave it.`
+        : `The tests of ${state.doc.network.name} are in no file yet. They are lost if you leave it.`,
+    ],
+    choices: [
+      { key: "leave", label: "Leave without saving", kind: "danger" },
+      ...(state.file === null
+        ? []
+        : [{ key: "save", label: "Save first", kind: "primary" as const }]),
+    ],
+    stay: "Stay here",
+  });
+  return choice === "leave" || (choice === "save" && (await save()));
 }
+
+/** Do something that shows another drawing, if this one may be left. */
+export async function leaveFor(work: () => unknown): Promise<void> {
+  if (await mayLeave()) await work();
+}
+
+window.addEventListener("beforeunload", (event) => {
+  keepDraft();
+  if (hasWork(useDoc.getState()) || hasUnsavedTests()) event.preventDefault();
+});
 
 async function attempt(work: () => Promise<void>): Promise<boolean> {
   try {
@@ -45,13 +71,14 @@ async function attempt(work: () => Promise<void>): Promise<boolean> {
 }
 
 export const openFile = (file: string): Promise<boolean> =>
-  attempt(async () => show(await api.open(file), file));
+  attempt(async () => show(await api.open(file), file, file));
 
 export const openTemplate = (name: string): Promise<boolean> =>
-  attempt(async () => show(await api.template(name), null));
+  attempt(async () => show(await api.template(name), null, `template ${name}`));
 
 export function openNew(): void {
-  load({ network: { name: "untitled" }, positions: {} }, null);
+  const home = { file: null, version: "", origins: [newOrigin()] };
+  load({ network: { name: "untitled" }, positions: {} }, home);
   sessionStorage.removeItem(LAST);
   openDialog(null);
   setMode("compose");
@@ -72,14 +99,25 @@ export const openUpload = (file: File): Promise<boolean> =>
     if (!format)
       throw new Error(`${file.name} is no network file: choose a YAML, JSON or XML file.`);
     const name = file.name.replace(/\.[^.]+$/, "");
-    await show(await api.read(await file.text(), format, name), null);
+    await show(await api.read(await file.text(), format, name), null, newOrigin());
   });
+
+interface DraftDoc extends Home {
+  doc: Doc;
+}
+
+const draftOf = ({ doc, file, version, origins }: DraftDoc): DraftDoc => ({
+  doc,
+  file,
+  version,
+  origins,
+});
 
 /** Keep what is not saved in this tab, so that loading the page again loses nothing. */
 function keepDraft(): void {
   const state = useDoc.getState();
   if (isDirty(state) && state.past.length)
-    sessionStorage.setItem(DRAFT, JSON.stringify({ doc: state.doc, file: state.file }));
+    sessionStorage.setItem(DRAFT, JSON.stringify(draftOf(state)));
   else sessionStorage.removeItem(DRAFT);
 }
 
@@ -92,8 +130,8 @@ useDoc.subscribe(() => {
 function takeDraft(): boolean {
   const text = sessionStorage.getItem(DRAFT);
   if (text === null) return false;
-  const { doc, file } = JSON.parse(text) as { doc: Doc; file: string | null };
-  load(doc, file);
+  const { doc, ...home } = JSON.parse(text) as DraftDoc;
+  load(doc, home);
   change((same) => ({ ...same }));
   openDialog(null);
   checkNow();
@@ -106,23 +144,6 @@ export async function openLast(preferred: string | null): Promise<void> {
   const file = sessionStorage.getItem(LAST) ?? preferred;
   if (file !== null && !(await openFile(file))) sessionStorage.removeItem(LAST);
 }
-
-/** Save under the name it has, or ask for one. */
-export async function save(): Promise<void> {
-  const { file } = useDoc.getState();
-  if (file === null) openDialog("save");
-  else await saveAs(file);
-}
-
-export const saveAs = (file: string): Promise<boolean> =>
-  attempt(async () => {
-    const { doc } = useDoc.getState();
-    await api.save(file, doc.network, doc.positions);
-    markSaved(doc, file);
-    sessionStorage.setItem(LAST, file);
-    if (useStudio.getState().dialog === "save") openDialog(null);
-    say(`Saved as ${file}.`, "good");
-  });
 
 /** Hand a text to the person as a file. */
 export function offer(text: string, name: string): void {

@@ -4,7 +4,7 @@ import { useDoc } from "./doc";
 
 const FIRST = ".inspector input, .inspector select";
 /** Where keys are for what stands there, and not for the drawing. */
-const PANEL = ".inspector, .dock, .header, .data, dialog";
+const PANEL = ".inspector, .dock, .data";
 
 let inPanel = false;
 

@@ -2,11 +2,12 @@
 
 import { copySelected, cutSelected, groupSelected, nudge, pasteCopied, GRID } from "./actions";
 import { removeSelected, selectAll, tidyUp } from "./actions";
+import { useAsking } from "./asking";
 import { leaveTo, redo, select, selectArc, undo, useDoc } from "./doc";
 import { focusedOn, focusPanel, isInPanel, leavePanel } from "./focus";
-import { save } from "./files";
 import { seeAll } from "./flow";
 import { leaveScope, useRuns } from "./runs";
+import { save } from "./saving";
 import { MODES, openDialog, setMode, setSubquery, useStudio, type Mode } from "./studio";
 
 /** What the help shows. */
@@ -107,6 +108,7 @@ export function onKey(event: KeyboardEvent): void {
     event.preventDefault();
     work();
   };
+  if (useAsking.getState().question) return;
   if (ctrl && ANYWHERE[event.key]) {
     run(ANYWHERE[event.key]);
     return;

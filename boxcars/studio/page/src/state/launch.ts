@@ -109,6 +109,7 @@ export async function startRun(): Promise<void> {
   const ask: AskRun = {
     ...askPlan(),
     name: network.name,
+    document: useDoc.getState().origins.at(-1) ?? "",
     sources,
     sinks,
     tables: named(l.tables, Object.keys(network.tables ?? {})),

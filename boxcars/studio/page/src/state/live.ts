@@ -39,6 +39,9 @@ interface Ear {
 const ears = new Map<string, Ear>();
 const pending = new Map<string, Watched[]>();
 let frame = 0;
+/** The codes with which the studio closes: the run is not there, or it has ended. */
+const NO_RUN = 4004;
+const ALL_SAID = 1000;
 /** Tuples of an output that are shown. */
 const SHOWN = 200;
 
@@ -94,7 +97,8 @@ function listen(id: string, ear: Ear): void {
     ear.socket = null;
     put(id, { heard: false });
     const run = useRuns.getState().runs.find((r) => r.id === id);
-    if (!ear.wanted || event.code === 1000 || (run && isOver(run))) return;
+    if (event.code === NO_RUN) void loadRuns();
+    if (!ear.wanted || [NO_RUN, ALL_SAID].includes(event.code) || (run && isOver(run))) return;
     if (event.code === 1006) lose();
     ear.retry = window.setTimeout(() => listen(id, ear), 1500);
   };

@@ -22,6 +22,8 @@ interface StudioState {
   dialog: Dialog;
   dock: Dock | null;
   notices: Notice[];
+  /** The file that a comparison begins with; null for what was saved. */
+  against: string | null;
   /** The subquery of the plan that is looked at. */
   subquery: string | null;
   /** The server does not answer. */
@@ -41,6 +43,7 @@ export const useStudio = create<StudioState>(() => ({
   dialog: "gallery",
   dock: null,
   notices: [],
+  against: null,
   subquery: null,
   lost: false,
 }));
@@ -49,7 +52,8 @@ const { getState: get, setState: set } = useStudio;
 
 export const setMode = (mode: Mode): void => set({ mode });
 export const setSubquery = (subquery: string | null): void => set({ subquery });
-export const openDialog = (dialog: Dialog): void => set({ dialog });
+export const openDialog = (dialog: Dialog): void => set({ dialog, against: null });
+export const compareWith = (file: string): void => set({ dialog: "diff", against: file });
 export const setLost = (lost: boolean): void => {
   if (get().lost !== lost) set({ lost });
 };

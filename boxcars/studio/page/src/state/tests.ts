@@ -19,8 +19,12 @@ const NONE: TestsState = { cases: [], results: {}, chosen: null, running: false 
 export const useTests = create<TestsState>(() => NONE);
 const { getState: get, setState: set } = useTests;
 
+let timer = 0;
+
 useDoc.subscribe((state, before) => {
-  if (state.file === before.file) return;
+  if (state.file === before.file && state.opened === before.opened) return;
+  window.clearTimeout(timer);
+  timer = 0;
   if (state.opened === before.opened && get().cases.length) {
     void keep(); // the same network under another name
     return;
@@ -32,6 +36,7 @@ useDoc.subscribe((state, before) => {
 
 /** Write the tests to the file beside the network, if it has one. */
 async function keep(): Promise<void> {
+  timer = 0;
   const { file } = useDoc.getState();
   if (file === null) return;
   try {
@@ -41,7 +46,15 @@ async function keep(): Promise<void> {
   }
 }
 
-let timer = 0;
+/** Write what was changed a moment ago, before another drawing is shown. */
+export async function keepTests(): Promise<void> {
+  window.clearTimeout(timer);
+  if (timer) await keep();
+}
+
+/** Whether there are tests that are in no file yet: the drawing has none, or it is a moment ago. */
+export const hasUnsavedTests = (): boolean =>
+  timer !== 0 || (useDoc.getState().file === null && get().cases.length > 0);
 
 export function putCases(cases: Case[]): void {
   set({ cases });

@@ -6,6 +6,7 @@
 import { useEffect, useRef, type ReactNode } from "react";
 
 import { Notices } from "../panels/Notices";
+import { useAsking } from "../state/asking";
 import { CloseButton } from "./controls";
 
 export function Dialog(props: {
@@ -14,8 +15,11 @@ export function Dialog(props: {
   children: ReactNode;
   wide?: boolean;
   actions?: ReactNode;
+  /** It lies over all others, for it asks something. */
+  asks?: boolean;
   testId?: string;
 }) {
+  const below = useAsking((state) => state.question !== null) && !props.asks;
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current;
@@ -45,7 +49,7 @@ export function Dialog(props: {
         <div className="dialog-body">{props.children}</div>
         {props.actions && <footer>{props.actions}</footer>}
       </div>
-      <Notices />
+      {!below && <Notices />}
     </dialog>
   );
 }

@@ -17,7 +17,8 @@ export function short(number: number | null | undefined): string {
 const trim = (number: number): string =>
   Math.abs(number) < 10 ? number.toFixed(1).replace(/\.0$/, "") : number.toFixed(0);
 
-export const rate = (number: number | null | undefined): string => `${short(number)}/s`;
+export const rate = (number: number | null | undefined): string =>
+  number === null || number === undefined ? "–" : `${short(number)}/s`;
 
 export function bytes(number: number | null | undefined): string {
   if (number === null || number === undefined) return "–";

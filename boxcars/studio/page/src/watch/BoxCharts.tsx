@@ -3,7 +3,7 @@
 import type { Run } from "../api/types";
 import { flatName } from "../model/network";
 import type { Live } from "../state/live";
-import { networkOf, useRuns } from "../state/runs";
+import { isOver, networkOf, useRuns } from "../state/runs";
 import { boxesOf, type Series } from "../state/series";
 import { CloseButton } from "../ui/controls";
 import { bytes, percent, rate, seconds, short } from "../ui/format";
@@ -50,7 +50,7 @@ export function BoxCharts({ run, live }: { run: Run; live: Live }) {
   const scope = useRuns((state) => state.scope);
   const span = useRuns((state) => state.span);
   if (box === null) return null;
-  const seen = { times: live.series.times, span };
+  const seen = { times: live.series.times, span, over: isOver(run) };
   return (
     <aside className="side floating charts" aria-label="Charts" data-testid="charts">
       <header className="side-head">
@@ -74,6 +74,7 @@ export function BoxCharts({ run, live }: { run: Run; live: Live }) {
 interface Seen {
   times: number[];
   span: number;
+  over: boolean;
 }
 
 function OneOutput({ name, series, seen }: { name: string; series: Series; seen: Seen }) {

@@ -23,6 +23,8 @@ interface ChartProps {
   height?: number;
   /** Seconds that are shown. */
   span?: number;
+  /** The run has ended: the last value is none of now. */
+  over?: boolean;
   testId?: string;
 }
 
@@ -104,7 +106,7 @@ export function Chart(props: ChartProps) {
     <figure className="chart" data-testid={props.testId} data-last={last ?? ""}>
       <figcaption>
         <span>{props.title}</span>
-        <strong>{props.show(last)}</strong>
+        {!props.over && <strong>{props.show(last)}</strong>}
       </figcaption>
       <Plot key={shape} {...props} />
     </figure>

@@ -39,6 +39,7 @@ function Column({ run }: { run: Run }) {
           key={name}
           title={title}
           times={live.series.times}
+          over={isOver(run)}
           lines={[{ label: title, values: live.series.values[name] ?? [], colour }]}
           show={show}
           height={110}

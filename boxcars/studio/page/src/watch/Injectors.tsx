@@ -48,7 +48,7 @@ export function Injectors({ run }: { run: Run }) {
 }
 
 function OneInjector({ injector }: { injector: Injector }) {
-  const on = injector.state === "running" || injector.state === "paused";
+  const on = ["running", "paused", "waiting"].includes(injector.state);
   const change = (ask: Parameters<typeof api.changeInjector>[1]) =>
     api.changeInjector(injector.id, ask).then(noteInjector, complain);
   return (
@@ -61,7 +61,7 @@ function OneInjector({ injector }: { injector: Injector }) {
       <header>
         <span className={`dot ${injector.state}`} aria-hidden="true" />
         <strong className="grow clip">{injector.inputs.join(", ")}</strong>
-        {on && (
+        {on && injector.state !== "waiting" && (
           <Button
             label={injector.state === "paused" ? "Go on" : "Pause"}
             icon={injector.state === "paused" ? "play" : "pause"}
@@ -111,6 +111,12 @@ function OneInjector({ injector }: { injector: Injector }) {
       {injector.left_out > 0 && (
         <p className="trouble" data-testid="left-out">
           {plural(injector.left_out, "row")} left out. The first: {injector.reason}.
+        </p>
+      )}
+      {injector.late > 0 && (
+        <p className="trouble" role="alert" data-testid="injector-late">
+          {plural(injector.late, "tuple")} came too late: the run has seen later times already, so
+          they changed nothing. Let the run begin anew, or send later ones.
         </p>
       )}
       {injector.state !== "running" && injector.sentence && (

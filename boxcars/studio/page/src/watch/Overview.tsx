@@ -2,7 +2,7 @@
 
 import type { Run } from "../api/types";
 import type { Live } from "../state/live";
-import { useRuns } from "../state/runs";
+import { isOver, useRuns } from "../state/runs";
 import { bytes, rate, seconds, short } from "../ui/format";
 import { Chart } from "./Chart";
 import { Results } from "./Results";
@@ -28,6 +28,7 @@ export function Overview({ run, live }: { run: Run; live: Live }) {
             title={title}
             times={live.series.times}
             span={span}
+            over={isOver(run)}
             lines={[{ label: title, values: live.series.values[name] ?? [], colour }]}
             show={show}
             testId={testId}

@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { api } from "../api/client";
 import type { Run } from "../api/types";
+import { askFirst } from "../state/asking";
 import { useDoc } from "../state/doc";
 import { goOn, type Live } from "../state/live";
 import { isOver, leaveScope, noteRun, stopRun, useRuns } from "../state/runs";
@@ -14,8 +15,8 @@ import { Icon } from "../ui/Icon";
 
 export function RunBar({ run, live }: { run: Run; live: Live }) {
   const { series, stats, heard } = live;
-  const last = (name: string) => series.values[name]?.at(-1);
   const over = isOver(run);
+  const last = (name: string) => (over ? undefined : series.values[name]?.at(-1));
   const scope = useRuns((state) => state.scope);
   return (
     <div className="run-bar">
@@ -42,8 +43,8 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
           <Number_ word="in" value={rate(last("run/in_rate"))} testId="in-rate" />
           <Number_ word="out" value={rate(last("run/out_rate"))} testId="out-rate" />
           <Number_ word="latency" value={seconds(last("run/p95"))} />
-          <Number_ word="CPU" value={stats ? `${short(stats.cpu)} cores` : "–"} />
-          <Number_ word="memory" value={bytes(stats?.memory)} />
+          <Number_ word="CPU" value={stats && !over ? `${short(stats.cpu)} cores` : "–"} />
+          <Number_ word="memory" value={bytes(over ? null : stats?.memory)} />
           <Number_ word="epoch" value={String(run.epoch)} />
         </dl>
         <span className="grow" />
@@ -128,12 +129,23 @@ function GoOn({ run }: { run: Run }) {
   );
 }
 
-/** Go on with the network as it is drawn now, if it differs. */
+/** What is thrown away when a run begins anew. */
+const anew = (run: Run) => ({
+  title: `Let ${run.name} begin anew?`,
+  words: [
+    `All that it holds is thrown away: the windows and tuples in its boxes after epoch ${run.epoch}, the results that are shown here, and tuples that it was sent and has not read yet.`,
+    "What it has written to files and other systems stays there, and may be written a second time.",
+  ],
+  yes: "Throw it away and begin anew",
+});
+
+/** Go on with the network as it is drawn now, if it differs and the run was started from it. */
 function Modify({ run }: { run: Run }) {
   const network = useDoc((state) => state.doc.network);
+  const own = useDoc((state) => state.origins.includes(run.document));
   const [busy, setBusy] = useState(false);
   const same = JSON.stringify(network) === JSON.stringify(run.network);
-  if (same || network.name !== run.name) return null;
+  if (same || !own || network.name !== run.name) return null;
   const go = async (fresh: boolean) => {
     setBusy(true);
     try {
@@ -142,7 +154,8 @@ function Modify({ run }: { run: Run }) {
       say("The run goes on with the network as it is drawn.", "good");
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      say(text, "bad", fresh ? undefined : { label: "Begin anew", run: () => void go(true) });
+      const beginAnew = () => void askFirst(anew(run), () => go(true));
+      say(text, "bad", fresh ? undefined : { label: "Begin anew ...", run: beginAnew });
     } finally {
       setBusy(false);
     }

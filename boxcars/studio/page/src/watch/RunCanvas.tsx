@@ -11,9 +11,9 @@ import { withPlaces } from "../state/actions";
 import { useDoc } from "../state/doc";
 import type { Live } from "../state/live";
 import { overlay } from "../state/overlay";
-import { useRuns } from "../state/runs";
+import { isOver, useRuns } from "../state/runs";
 import { complain } from "../state/studio";
-import { marksOf, readersOf } from "./marks";
+import { marksOf, readersOf, restingMarks } from "./marks";
 
 /** Places for the boxes of a run: those of the drawing where the names agree. */
 async function findPlaces(id: string, network: Network, scope: Scope): Promise<void> {
@@ -32,12 +32,13 @@ export function RunCanvas(props: { run: Run; live: Live; children?: ReactNode })
   const text = JSON.stringify(run.network);
   const network = useMemo(() => JSON.parse(text) as Network, [text]);
   const readers = useMemo(() => readersOf(network), [network]);
+  const over = isOver(run);
   useEffect(() => {
     findPlaces(run.id, network, scope).catch(complain);
   }, [run.id, network, scope]);
   useEffect(() => {
-    if (live.stats) overlay(marksOf(live.stats, readers));
-  }, [live.stats, readers]);
+    if (live.stats) overlay((over ? restingMarks : marksOf)(live.stats, readers));
+  }, [live.stats, readers, over]);
   const graph = useMemo(
     () => places && graphOf({ network, scope, positions: places, check: null }),
     [network, scope, places],

@@ -3,6 +3,7 @@
 import { useShallow } from "zustand/react/shallow";
 
 import type { Run } from "../api/types";
+import { askFirst } from "../state/asking";
 import { chooseRun, forgetRun, isOver, toggleBeside, useRuns } from "../state/runs";
 import { openDialog } from "../state/studio";
 import { Button, CloseButton } from "../ui/controls";
@@ -37,6 +38,20 @@ export function RunList() {
   );
 }
 
+/** What is lost with a run. */
+const deleting = (run: Run) => ({
+  title: `Delete the run ${run.name} of ${day(run.started)}?`,
+  words: [
+    `Its results that are only here, its charts and its log are deleted for good${
+      run.state === "finished"
+        ? "."
+        : `, and all that it holds after epoch ${run.epoch}: it can't go on any more.`
+    }`,
+    "What it has written to files and other systems stays there.",
+  ],
+  yes: "Delete it",
+});
+
 function RunRow(props: { run: Run; on: boolean; beside: boolean; several: boolean }) {
   const { run } = props;
   return (
@@ -61,7 +76,13 @@ function RunRow(props: { run: Run; on: boolean; beside: boolean; several: boolea
           />
         </label>
       )}
-      {isOver(run) && <CloseButton label="Forget it" onClick={() => void forgetRun(run.id)} />}
+      {isOver(run) && (
+        <CloseButton
+          label={`Delete ${run.name}`}
+          onClick={() => void askFirst(deleting(run), () => forgetRun(run.id))}
+          testId={`delete-${run.id}`}
+        />
+      )}
     </li>
   );
 }

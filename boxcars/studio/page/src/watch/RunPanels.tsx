@@ -6,7 +6,7 @@ import { useShallow } from "zustand/react/shallow";
 import { api } from "../api/client";
 import type { Row, Run } from "../api/types";
 import type { Live } from "../state/live";
-import { useRuns, type WatchTab } from "../state/runs";
+import { isOver, useRuns, type WatchTab } from "../state/runs";
 import { boxesOf } from "../state/series";
 import { short } from "../ui/format";
 import { OneOf } from "../ui/OneOf";
@@ -56,7 +56,7 @@ export function RunPanels({ run, live }: { run: Run; live: Live }) {
         aria-label={TABS.find(({ value }) => value === tab)?.label}
       >
         {tab === "results" && <Overview run={run} live={live} />}
-        {tab === "boxes" && <Boxes live={live} />}
+        {tab === "boxes" && <Boxes live={live} over={isOver(run)} />}
         {tab === "arc" && <LastTuples run={run} />}
         {tab === "log" && <Log run={run} />}
       </div>
@@ -67,16 +67,17 @@ export function RunPanels({ run, live }: { run: Run; live: Live }) {
 const digits = (number: number | null): number | null =>
   number === null ? null : Number(number.toPrecision(4));
 
-function Boxes({ live }: { live: Live }) {
+function Boxes({ live, over }: { live: Live; over: boolean }) {
+  const now = (number: number | null) => (over ? null : digits(number));
   const rows: Row[] = Object.entries(boxesOf(live.stats)).map(([name, box]) => ({
     box: name,
     type: box.type,
     instances: box.pieces.length,
-    "in/s": digits(box.in_rate),
-    "out/s": digits(box.out_rate),
+    "in/s": now(box.in_rate),
+    "out/s": now(box.out_rate),
     "µs a tuple": digits(box.cost),
     "s in it": digits(box.latency),
-    CPU: digits(box.cpu),
+    CPU: now(box.cpu),
     share: digits(box.share),
     queue: box.queue,
     state: box.state_rows,

@@ -5,7 +5,7 @@ import { flatten } from "../model/flat";
 import { arcKey, nameOf, OUTPUT, parseArc, readsOf, type Network } from "../model/network";
 import type { ArcMark, BoxMark } from "../state/overlay";
 import { boxesOf, outputsOf, type BoxStats } from "../state/series";
-import { rate } from "../ui/format";
+import { rate, short } from "../ui/format";
 
 /** Who reads each arc. */
 export function readersOf(network: Network): Map<string, string[]> {
@@ -80,4 +80,14 @@ export function marksOf(stats: Stats, readers: ReadonlyMap<string, string[]>) {
     };
   }
   return { boxes, arcs };
+}
+
+/** A run that has ended: what each box did in all, and arrows on which nothing flows. */
+export function restingMarks(stats: Stats) {
+  const boxes: Record<string, BoxMark> = {};
+  for (const [name, box] of Object.entries(boxesOf(stats)))
+    boxes[name] = { text: `${short(box.tuples_in)} in, ${short(box.tuples_out)} out` };
+  for (const [name, output] of Object.entries(outputsOf(stats)))
+    boxes[`-> ${name}`] = { text: `${output.tuples.toLocaleString("en-GB")} in all` };
+  return { boxes, arcs: {} };
 }
