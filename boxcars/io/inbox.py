@@ -12,16 +12,17 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
+from polars import selectors as cs
 
 from boxcars.convert import make_format
+from boxcars.io.arrow import read_stream
 from boxcars.io.batches import Batches
-from boxcars.io.conform import Conformed, as_frame, conform, dead_letters
+from boxcars.io.conform import DEAD_LETTERS, Conformed, as_frame, conform, dead_letters
 from boxcars.io.files import group_heights, writing
 from boxcars.io.reader import Place, Portion, Reader, take_files
 from boxcars.io.splits import DEAD_SUFFIX
@@ -180,7 +181,10 @@ class Decoder:
     def decode(self, data: Sequence[bytes] | pa.Table) -> Conformed:
         """The tuples of messages, or of a table."""
         if isinstance(data, pa.Table):
-            return self._fit(data)
+            try:
+                return self._fit(data)
+            except Wrong as wrong:
+                return Conformed(self._entity.schema.empty(), _letters(data, str(wrong)))
         if self._format is None:
             return self._tables(data)
         decoded = self._format.decode(pl.Series("data", data, dtype=pl.Binary))
@@ -192,13 +196,9 @@ class Decoder:
         tuples, dead = [self._entity.schema.empty()], [dead_letters([])]
         for message in messages:
             try:
-                with pa.ipc.open_stream(BytesIO(message)) as stream:
-                    table = stream.read_all()
-                table.validate(full=True)  # a wrong offset would read any memory
-                found = self._fit(table)
-            except (pa.ArrowException, OSError, ValueError, Wrong) as error:
-                first = str(error).splitlines()[0]
-                dead.append(dead_letters([(message, f"this is no table for the input: {first}")]))
+                found = self._fit(read_stream(message))
+            except Wrong as wrong:
+                dead.append(dead_letters([(message, f"this is no table for the input: {wrong}")]))
                 continue
             tuples.append(found.tuples)
             dead.append(found.dead)
@@ -206,3 +206,14 @@ class Decoder:
 
     def _fit(self, table: pa.Table) -> Conformed:
         return conform(as_frame(table), self._entity)
+
+
+def _letters(table: pa.Table, reason: str) -> pl.DataFrame:
+    """Each row of a table that does not fit as a dead letter."""
+    try:
+        rows = as_frame(table).with_columns(cs.binary().bin.encode("base64"))
+        records = rows.select(pl.struct(pl.all()).struct.json_encode().cast(pl.Binary)).to_series()
+    except (Wrong, pl.exceptions.PolarsError):
+        records = pl.Series([None] * table.num_rows, dtype=pl.Binary)
+    reasons = pl.repeat(reason, len(records), dtype=pl.String, eager=True)
+    return pl.DataFrame({"record": records, "reason": reasons}, schema=dict(DEAD_LETTERS))

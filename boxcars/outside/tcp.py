@@ -10,6 +10,8 @@ import hmac
 import socket
 import ssl
 import threading
+from contextlib import suppress
+from time import monotonic, sleep
 from typing import Any
 
 import pyarrow as pa
@@ -26,8 +28,16 @@ _CHUNK = 2**18
 """Bytes that are read at once."""
 _LONGEST = 2**20
 """Bytes of the longest line; a longer one is cut, and so becomes dead letters."""
+CONNECTIONS = 100
+"""Connections to a port at once."""
+UNDER_WAY = 4 * ROOM
+"""Bytes of all Arrow streams that are being read."""
 _PATIENCE = 10.0
-"""Seconds that somebody has to say the token, and to shake hands."""
+"""Seconds to say the token, and to shake hands."""
+_IDLE = 3600.0
+"""Seconds for which a connection may say nothing."""
+_PAUSE = 0.1
+"""Seconds until a connection that could not be accepted is tried again."""
 _SECONDS = 30.0
 """How long a reader may let us wait."""
 _REFUSAL = 0.3
@@ -38,8 +48,9 @@ class Tcp(Connector):
     """A port that takes lines; with ``format=arrow`` a connection is one Arrow stream.
 
     Options of both: ``token``, the first line that is sent. Of a source, whose port it is:
-    ``cert`` and ``key``, files for TLS; ``room``, how many bytes may wait; a port that others can
-    reach needs a token. Of a sink, which connects to it: ``tls=yes`` and ``ca``, a file of
+    ``cert`` and ``key``, files for TLS; ``room``, how many bytes may wait; ``idle``, for how many
+    seconds a connection may say nothing, an hour if not given; a port that others can reach needs a
+    token. Of a sink, which connects to it: ``tls=yes`` and ``ca``, a file of
     certificates.
     """
 
@@ -50,7 +61,7 @@ class Tcp(Connector):
 
     def intake(self) -> Intake:
         """A port that is opened when the run begins."""
-        check_options(self.url, "room", "token", "cert", "key")
+        check_options(self.url, "room", "idle", "token", "cert", "key")
         self._check_port()
         if not self.url.options.get("token") and not is_loopback(self.url.host or _HOST):
             raise Wrong(
@@ -82,7 +93,9 @@ class _Port(Mailbox):
         self._url = url
         self._token = url.options.get("token", "").encode()
         self._tls = _tls(connector)
+        self._idle = max(url.number("idle", _IDLE), 0.001)
         self._server: socket.socket | None = None
+        self._lock, self._clients, self._under_way = threading.Lock(), 0, 0
 
     def open(self, position: Any) -> None:
         """Open the port."""
@@ -117,7 +130,16 @@ class _Port(Mailbox):
             try:
                 client, _ = server.accept()
             except OSError:
-                return
+                if server.fileno() == -1:
+                    return
+                sleep(_PAUSE)  # the process has no file left for it
+                continue
+            with self._lock:
+                full = self._clients >= CONNECTIONS
+                self._clients += not full
+            if full:
+                _refuse(client, b"too many connections at once; try again.\n")
+                continue
             name = "boxcars-tcp-client"
             threading.Thread(target=self._serve, args=(client,), name=name, daemon=True).start()
 
@@ -129,20 +151,25 @@ class _Port(Mailbox):
                 rest = self._admitted(talk)
                 if rest is None:
                     return
-                talk.settimeout(None)
+                talk.settimeout(self._idle)
                 if self._url.options.get("format") == "arrow":
                     self._read_whole(talk, rest)
                 else:
                     self._read_lines(talk, rest)
         except (OSError, Closed):
             return
+        finally:
+            client.close()
+            with self._lock:
+                self._clients -= 1
 
     def _admitted(self, talk: socket.socket) -> bytes | None:
-        """What comes behind the token, if there is one; None for a wrong one."""
+        """What comes after the token, if there is one; None for a wrong one, or if it is late."""
         if not self._token:
             return b""
-        said = b""
+        said, until = b"", monotonic() + _PATIENCE
         while b"\n" not in said and len(said) < 10_000:
+            talk.settimeout(max(until - monotonic(), 0.001))
             more = talk.recv(_CHUNK)
             if not more:
                 return None
@@ -171,13 +198,25 @@ class _Port(Mailbox):
     def _read_whole(self, talk: socket.socket, rest: bytes) -> None:
         """A whole connection as one message: an Arrow stream has no lines to cut it at."""
         parts, size = [rest], len(rest)
-        while more := talk.recv(_CHUNK):
-            parts.append(more)
-            size += len(more)
-            if size > ROOM:
-                talk.sendall(b"a stream of more than 64 MB: send it in several connections.\n")
-                return
-        self.put(Message(b"".join(parts)))
+        self._count(size)
+        try:
+            while more := talk.recv(_CHUNK):
+                parts.append(more)
+                self._count(len(more))
+                size += len(more)
+                if size > ROOM:
+                    talk.sendall(b"a stream of more than 64 MB: send it in several connections.\n")
+                    return
+                if self._under_way > UNDER_WAY:
+                    talk.sendall(b"too many streams at once; try again.\n")
+                    return
+            self.put(Message(b"".join(parts)))
+        finally:
+            self._count(-sum(map(len, parts)))
+
+    def _count(self, size: int) -> None:
+        with self._lock:
+            self._under_way += size
 
 
 class _Sender(Delivery):
@@ -220,6 +259,12 @@ class _Sender(Delivery):
         if self._talk is not None:
             self._talk.close()
             self._talk = None
+
+
+def _refuse(client: socket.socket, sentence: bytes) -> None:
+    with client, suppress(OSError):
+        client.setblocking(False)
+        client.send(sentence)
 
 
 def _listen(talk: socket.socket, seconds: float) -> None:

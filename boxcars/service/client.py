@@ -11,8 +11,8 @@ import ssl
 import urllib.error
 import urllib.request
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from time import monotonic, sleep
 from typing import Any, Self
@@ -28,14 +28,14 @@ from websockets.sync.client import connect as open_socket
 from boxcars.engine.run_stats import RunStats
 from boxcars.io.conform import as_frame
 from boxcars.model.problem import BoxcarsError
-from boxcars.service.wire import LONGEST, Schemed, read_numbered
+from boxcars.service.wire import LEAVE, LONGEST, MESSAGE, Schemed, read_numbered
 
 BATCH = 1000
 """Tuples in a batch, if nobody says otherwise."""
 _AHEAD = 64 * 2**20
 """Bytes of batches that may be under way, before a sender waits until some are kept."""
-_ENDED, _REFUSED = 1000, 1008
-"""The codes with which a WebSocket is closed: all is done, or what the client wants is wrong."""
+_ENDED, _REFUSED = 1000, (1008, 1009)
+"""The codes with which a WebSocket is closed: all is done, or what the client sends is wrong."""
 _QUIET = 60.0
 """Seconds without a sign of life after which a connection counts as lost."""
 _PATIENCE = 30.0
@@ -132,7 +132,11 @@ class Client:
             ) as socket:
                 yield socket
         except InvalidStatus as refused:
-            what = {401: "the token is missing or wrong.", 404: "there is no such input or output."}
+            what = {
+                401: "the token is missing or wrong.",
+                404: "there is no such input or output.",
+                503: "it has too many clients; try again later.",
+            }
             code = refused.response.status_code
             raise Refused(f"{self.address}: {what.get(code, f'it answers {code}.')}") from None
         except InvalidHandshake as error:
@@ -140,7 +144,7 @@ class Client:
 
     def lost(self, error: Exception, until: float) -> None:
         """A connection was lost: wait a little, or raise why it is no use to try again."""
-        if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code == _REFUSED:
+        if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code in _REFUSED:
             raise Refused(f"{self.address}: {error.rcvd.reason}") from None
         if monotonic() > until:
             raise BoxcarsError(f"{self.address}: the run can't be reached: {error}.") from None
@@ -171,13 +175,14 @@ class Feed:
         try:
             if kind is None:
                 self.flush()
+                self._take_leave()
         finally:
             self._disconnect()
 
     def send(self, data: Any) -> None:
         """Send tuples, in batches; it may wait, but not until they are kept."""
         table = as_frame(data).to_arrow(compat_level=pl.CompatLevel.oldest())
-        for batch in table.to_batches(max_chunksize=self._batch):
+        for batch in _pieces(table.to_batches(max_chunksize=self._batch)):
             self._number += 1
             self._under_way.append((self._number, batch))
             self._bytes += batch.nbytes
@@ -189,6 +194,12 @@ class Feed:
         """Wait until all that was sent is kept."""
         while self._under_way:
             self._try(lambda: self._hear(1.0))
+
+    def _take_leave(self) -> None:
+        """Let the run forget us: nothing is sent again. If that is not heard, it does no harm."""
+        with suppress(OSError, ConnectionClosed):
+            if self._socket is not None:
+                self._socket.send(LEAVE)
 
     def _try(self, act: Callable[[], None]) -> None:
         """Do something; if the connection is lost, open it again and send what is under way."""
@@ -239,6 +250,16 @@ class Feed:
 def connect(address: str, token: str = "", tls: ssl.SSLContext | None = None) -> Client:
     """A client of a run that was started with a port: ``connect("http://127.0.0.1:7070")``."""
     return Client(address, token, tls)
+
+
+def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches, cut where one would be too long for a message."""
+    for batch in batches:
+        if batch.nbytes <= MESSAGE // 2 or batch.num_rows < 2:
+            yield batch
+        else:
+            half = batch.num_rows // 2
+            yield from _pieces([batch.slice(0, half), batch.slice(half)])
 
 
 def _bytes(message: str | bytes) -> bytes:

@@ -11,8 +11,9 @@ import uvicorn
 from boxcars.engine.run import Run
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.app import make_app
+from boxcars.service.connections import Listening, PatientProtocol
 from boxcars.service.security import Access
-from boxcars.service.wire import LONGEST
+from boxcars.service.wire import MESSAGE
 
 _QUIET = 60.0
 """Seconds without a sign of life after which a client counts as lost."""
@@ -34,9 +35,12 @@ class Server:
         )
         config = uvicorn.Config(
             make_app(run, self.access),
-            log_level="error",
+            log_level="critical",
             access_log=False,
-            ws_max_size=LONGEST,
+            loop="asyncio",
+            http=PatientProtocol,
+            ws_max_size=MESSAGE,
+            ws_per_message_deflate=False,
             ws_ping_timeout=_QUIET,
             lifespan="off",
             timeout_graceful_shutdown=2,
@@ -69,7 +73,7 @@ class Server:
 
 def _bind(access: Access) -> socket.socket:
     try:
-        return socket.create_server((access.host, access.port))
+        return Listening.at(access.host, access.port)
     except OSError as error:
         raise Wrong(
             f"port {access.port} at {access.host} can't be opened ({error.strerror}): choose "

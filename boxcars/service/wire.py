@@ -8,12 +8,21 @@ from io import BytesIO
 import polars as pl
 import pyarrow as pa
 
+from boxcars.io.arrow import read_batch, read_schema, read_stream
 from boxcars.io.files import append_rows
-from boxcars.model.problem import BoxcarsError
+from boxcars.model.problem import Wrong
 
 ARROW = "application/vnd.apache.arrow.stream"
 LONGEST = 64 * 2**20
-"""Bytes of the longest message."""
+"""Bytes of the longest message to a reader."""
+MESSAGE = 16 * 2**20
+"""Bytes of the longest message of a sender: each of them may have one under way."""
+LEAVE = b"L"
+"""The message of a sender that takes its leave: it sends nothing again."""
+LOOK = 0.02
+"""Seconds between two looks at what is new."""
+_ANSWER = 16 * LONGEST
+"""Bytes that the values of an epoch may take, each written out: a reader trusts a run that far."""
 
 
 def table_to_bytes(table: pa.Table) -> bytes:
@@ -22,18 +31,6 @@ def table_to_bytes(table: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     return bytes(sink.getvalue())
-
-
-def table_from_bytes(data: bytes) -> pa.Table:
-    """A table from an Arrow stream."""
-    try:
-        with pa.ipc.open_stream(pa.BufferReader(data)) as stream:
-            table = stream.read_all()
-            table.validate(full=True)  # a wrong offset would read any memory
-            return table
-    except (pa.ArrowException, OSError, ValueError) as error:
-        first = str(error).splitlines()[0]
-        raise BoxcarsError(f"this is no Arrow stream: {first}") from None
 
 
 def table_to_json(table: pa.Table) -> str:
@@ -60,7 +57,7 @@ def read_numbered(data: bytes) -> tuple[int, pa.Table]:
     (7, [{'t': 1}])
     """
     (epoch,) = struct.unpack_from("<q", data)
-    return epoch, table_from_bytes(data[8:])
+    return epoch, read_stream(data[8:], _ANSWER)
 
 
 class Schemed:
@@ -87,15 +84,9 @@ class Schemed:
 
     def read(self, message: bytes) -> pa.Table | None:
         """The table in a message; None if it was a schema."""
-        try:
-            if message[:1] == b"S":
-                self._schema = pa.ipc.read_schema(pa.py_buffer(message[1:]))
-                return None
-            if message[:1] == b"B" and self._schema is not None:
-                batch = pa.ipc.read_record_batch(pa.py_buffer(message[1:]), self._schema)
-                batch.validate(full=True)
-                return pa.Table.from_batches([batch])
-        except (pa.ArrowException, OSError, EOFError, ValueError) as error:
-            first = (str(error).splitlines() or ["it has no end"])[0]
-            raise BoxcarsError(f"this is no batch of Arrow: {first}") from None
-        raise BoxcarsError("expected a schema (S) and then batches (B).")
+        if message[:1] == b"S":
+            self._schema = read_schema(message[1:])
+            return None
+        if message[:1] == b"B" and self._schema is not None:
+            return read_batch(message[1:], self._schema)
+        raise Wrong("expected a schema (S) and then batches (B).")

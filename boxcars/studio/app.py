@@ -18,11 +18,12 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from boxcars.model.problem import BoxcarsError
+from boxcars.service.door import Door
 from boxcars.studio.missing import Missing, Unable
 from boxcars.studio.routes.networks import add_editing, add_networks, add_parts
 from boxcars.studio.routes.previews import add_plans, add_previews
 from boxcars.studio.routes.runs import add_injectors, add_runs, add_watching
-from boxcars.studio.security import Door
+from boxcars.studio.security import rules
 from boxcars.studio.studio import Studio
 from boxcars.studio.wire import Refusal
 
@@ -37,7 +38,7 @@ A network goes over the wire in its plain form, as in a JSON file. Whatever chan
 `{"detail": "a sentence."}`."""
 _UNBUILT = """<!doctype html><title>Boxcars studio</title>
 <p>The page of the studio is not built in this checkout: run <code>bin/env</code>, and load this
-page again. The API is there: <a href="/openapi.json">/openapi.json</a>.</p>"""
+page again. The API is there.</p>"""
 
 
 def make_app(studio: Studio, static: Path = STATIC) -> FastAPI:
@@ -67,7 +68,7 @@ def make_app(studio: Studio, static: Path = STATIC) -> FastAPI:
     _add_refusals(app)
     _add_page(app, static)
     app.add_middleware(GZipMiddleware, minimum_size=_WORTH, compresslevel=_QUICK)
-    app.add_middleware(Door, access=studio.access)
+    app.add_middleware(Door, access=studio.access, rules=rules(studio.access))
     return app
 
 

@@ -7,6 +7,7 @@ import socket
 import uvicorn
 
 from boxcars.model.problem import Wrong
+from boxcars.service.connections import Listening, PatientProtocol
 from boxcars.service.security import Access
 from boxcars.studio.app import make_app
 from boxcars.studio.quiet import quieten
@@ -14,6 +15,8 @@ from boxcars.studio.studio import Studio
 
 PORT = 7080
 """The port, if it is free and nobody wants another one."""
+LARGEST_MESSAGE = 2**16
+"""Bytes of the largest message over a WebSocket: a page only says that it is there."""
 _QUIET = 60.0
 """Seconds without a sign of life after which a page counts as lost."""
 
@@ -21,7 +24,7 @@ _QUIET = 60.0
 def bind(host: str, port: int | None) -> socket.socket:
     """A socket at a port; without one at ours, or at any that is free."""
     try:
-        return socket.create_server((host, PORT if port is None else port))
+        return Listening.at(host, PORT if port is None else port)
     except OSError as error:
         if port is None:
             return bind(host, 0)
@@ -38,6 +41,9 @@ def server_of(studio: Studio) -> uvicorn.Server:
         make_app(studio),
         log_level="error",
         access_log=False,
+        loop="asyncio",
+        http=PatientProtocol,
+        ws_max_size=LARGEST_MESSAGE,
         ws_ping_timeout=_QUIET,
         timeout_graceful_shutdown=2,
         ssl_certfile=access.cert,

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 import boxcars as bx
 from boxcars.model.problem import Wrong
-from boxcars.outside.mailbox import Closed, Mailbox, Message
+from boxcars.outside.mailbox import Closed, Mailbox, Message, Stopped
 from tests.outside.test_connector import network
 
 
@@ -72,7 +72,7 @@ class TestMailbox:
         box.open(None)
         box.put(Message(b"1", "me", 1))
         box.close()
-        with pytest.raises(Closed, match="takes no more tuples"):
+        with pytest.raises(Stopped, match="takes no tuples: it is stopping"):
             box.put(Message(b"2", "me", 2))
         with pytest.raises(Closed, match="send the last ones again"):
             box.wait_kept("me", 1)

@@ -50,11 +50,8 @@ function Help() {
       </dl>
       <p className="help">
         Boxcars {about?.version}, in {about?.folder}. Whatever is done here can be done on the
-        command line too: see <code>boxcars --help</code>. The API is described at{" "}
-        <a href="/openapi.json" target="_blank" rel="noreferrer">
-          /openapi.json
-        </a>
-        .
+        command line too: see <code>boxcars --help</code>. What describes the API is
+        printed by <code>python -m boxcars.studio.openapi</code>.
       </p>
     </Dialog>
   );

@@ -17,13 +17,14 @@ from websockets.sync.client import connect as open_socket
 
 import boxcars as bx
 from boxcars.inject import AtRate, Controller
+from boxcars.io.arrow import read_stream
 from boxcars.io.inbox import Decoder
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.outside.url import Url
 from boxcars.service.client import Client
 from boxcars.service.security import Access
 from boxcars.service.server import Server
-from boxcars.service.wire import ARROW, Schemed, read_numbered, table_from_bytes, table_to_bytes
+from boxcars.service.wire import ARROW, Schemed, read_numbered, table_to_bytes
 from tests.postgres import free_port
 from tests.service.test_service import network, rows
 
@@ -41,7 +42,7 @@ bytes_like = st.binary(max_size=300) | st.builds(
 @settings(max_examples=200, deadline=None)
 def test_messages(data: bytes) -> None:
     """Nothing else is raised, and what is read can be looked at."""
-    for read in (table_from_bytes, Schemed().read):
+    for read in (read_stream, Schemed().read):
         with suppress(BoxcarsError):
             str(read(data))
     if len(data) >= 8:

@@ -1,0 +1,204 @@
+"""Arrow that comes from outside: read so that it can neither lie nor grow without end.
+
+An Arrow message says itself where its values are and how large they will be. A few bytes can so ask
+for all memory: by compression, by a dictionary, by views or by rows without values. So what a
+message would take is computed before it is read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from boxcars.model.problem import Wrong
+
+UNFOLDED = 128 * 2**20
+"""Bytes that the values of one message may take, each written out."""
+_DICTIONARY, _BATCH = 2, 3
+"""The kinds of messages that have values."""
+_WIDTH = 8
+"""Bytes of a value in a tuple, at the least."""
+_ERRORS = (pa.ArrowException, OSError, EOFError, ValueError, NotImplementedError, struct.error)
+
+
+def read_stream(data: bytes, most: int | None = None) -> pa.Table:
+    """The table of an Arrow stream. Raises Wrong if it is none, or would be too large."""
+    most = most or UNFOLDED
+    try:
+        buffer = pa.py_buffer(data)
+        _check_sizes(_messages(buffer), most)
+        with pa.ipc.open_stream(pa.BufferReader(buffer)) as stream:
+            table = stream.read_all()
+        return _checked(table, most)
+    except _ERRORS as error:
+        raise Wrong(f"this is no Arrow stream: {_first(error)}") from None
+
+
+def read_batch(data: bytes, schema: pa.Schema) -> pa.Table:
+    """The table of one message of a batch. Raises Wrong if it is none, or would be too large."""
+    try:
+        message = pa.ipc.read_message(pa.py_buffer(data))
+        _check_sizes([message], UNFOLDED)
+        table = pa.Table.from_batches([pa.ipc.read_record_batch(message, schema)])
+        return _checked(table, UNFOLDED)
+    except _ERRORS as error:
+        raise Wrong(f"this is no batch of Arrow: {_first(error)}") from None
+
+
+def read_schema(data: bytes) -> pa.Schema:
+    """The schema of a message. Raises Wrong if it is none."""
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(data))
+    except _ERRORS as error:
+        raise Wrong(f"this is no batch of Arrow: {_first(error)}") from None
+
+
+def _checked(table: pa.Table, most: int) -> pa.Table:
+    table.validate(full=True)  # a wrong offset would read any memory
+    _check_size(unfolded(table), most)
+    return table.cast(pa.schema([field.with_type(_written_out(field)) for field in table.schema]))
+
+
+def _written_out(field: pa.Field) -> pa.DataType:
+    """The type whose values are all there, one by one, so that their size is what it seems."""
+    type_ = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if not str(type_).endswith("_view"):
+        return type_
+    return pa.large_string() if pa.types.is_string_view(type_) else pa.large_binary()
+
+
+def _messages(buffer: pa.Buffer) -> Iterator[pa.Message]:
+    reader = pa.ipc.MessageReader.open_stream(pa.BufferReader(buffer))
+    while True:
+        try:
+            yield reader.read_next_message()
+        except StopIteration:
+            return
+
+
+def _check_sizes(messages: Iterable[pa.Message], most: int) -> None:
+    """Refuse messages whose compressed values would be too large, before they are written out."""
+    size = 0
+    for message in messages:
+        if message.metadata is not None and message.body is not None:
+            size += sum(_lengths(message.metadata.to_pybytes(), memoryview(message.body)))
+            _check_size(size, most)
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise Wrong(
+            f"its values would take {size:,} bytes, and a message has at most {most:,}: "
+            "send it in several."
+        )
+
+
+def _lengths(metadata: bytes, body: memoryview) -> Iterator[int]:
+    """How large each buffer of a compressed message says it is; nothing for a plain message."""
+    root = _Flat(metadata, struct.unpack_from("<I", metadata)[0])
+    kind, header = root.byte(1), root.table(2)
+    if kind == _DICTIONARY and header is not None:
+        header = header.table(1)
+    if kind not in (_DICTIONARY, _BATCH) or header is None or header.table(3) is None:
+        return
+    for start, length in header.pairs(2):
+        if length >= _WIDTH:
+            (said,) = struct.unpack_from("<q", body, start)
+            yield int(length if said < 0 else said)
+
+
+class _Flat:
+    """A table in a flatbuffer: its fields, by their numbers in Arrow's Message.fbs."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data, self._at = data, at
+        self._fields = at - struct.unpack_from("<i", data, at)[0]
+        self._size = struct.unpack_from("<H", data, self._fields)[0]
+
+    def _place(self, field: int) -> int | None:
+        entry = 4 + 2 * field
+        if entry + 2 > self._size:
+            return None
+        offset = struct.unpack_from("<H", self._data, self._fields + entry)[0]
+        return self._at + offset if offset else None
+
+    def byte(self, field: int) -> int:
+        """A field that is a byte."""
+        place = self._place(field)
+        return 0 if place is None else int(struct.unpack_from("<B", self._data, place)[0])
+
+    def table(self, field: int) -> _Flat | None:
+        """A field that is a table."""
+        place = self._place(field)
+        if place is None:
+            return None
+        return _Flat(self._data, place + struct.unpack_from("<I", self._data, place)[0])
+
+    def pairs(self, field: int) -> Iterator[tuple[int, int]]:
+        """A field that is a list of two long numbers each."""
+        place = self._place(field)
+        if place is None:
+            return
+        start = place + struct.unpack_from("<I", self._data, place)[0]
+        (number,) = struct.unpack_from("<I", self._data, start)
+        for index in range(number):
+            yield struct.unpack_from("<qq", self._data, start + 4 + 16 * index)
+
+
+def unfolded(table: pa.Table) -> int:
+    """How many bytes the values of a table take, each written out.
+
+    >>> unfolded(pa.table({"t": [1, 2], "who": ["ann", "bob"]}))
+    38
+    >>> one = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int8()), ["x" * 1000])
+    >>> unfolded(pa.table({"who": one}))
+    100800
+    >>> unfolded(pa.table({"nothing": pa.nulls(1000)}))
+    8000
+    """
+    texts = 0
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not _is_flat(column.type):
+            raise Wrong(f"'{name}' is {column.type}: leave it out, or make a text of it.")
+        texts += sum(map(_text_bytes, column.chunks))
+    return texts + _WIDTH * int(table.num_rows) * int(table.num_columns)
+
+
+def _is_flat(type_: pa.DataType) -> bool:
+    """Whether values are single ones, perhaps by way of a dictionary."""
+    known = type_.value_type if pa.types.is_dictionary(type_) else type_
+    number = pa.types.is_primitive(known) or pa.types.is_decimal(known)
+    return bool(number or pa.types.is_null(known) or _is_text(known))
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    kinds = ("binary", "large_binary", "string", "large_string", "string_view", "binary_view")
+    return str(type_) in kinds or bool(pa.types.is_fixed_size_binary(type_))
+
+
+def _text_bytes(chunk: pa.Array) -> int:
+    """The bytes of texts; a number has none besides its own."""
+    if isinstance(chunk, pa.DictionaryArray):
+        lengths = _lengths_of(chunk.dictionary)
+        return int(pc.sum(pc.take(lengths, chunk.indices)).as_py() or 0)
+    return int(pc.sum(_lengths_of(chunk)).as_py() or 0)
+
+
+def _lengths_of(texts: pa.Array) -> pa.Array:
+    if not _is_text(texts.type):
+        return pa.array(np.zeros(len(texts), np.int64))
+    if str(texts.type).endswith("_view"):  # each has its length first, and then where it is
+        views = np.frombuffer(texts.buffers()[1] or b"", np.int32)[::4]
+        found = pa.array(views[texts.offset : texts.offset + len(texts)].astype(np.int64))
+        return pc.if_else(texts.is_valid(), found, 0)
+    if pa.types.is_fixed_size_binary(texts.type):
+        return pa.array(np.full(len(texts), texts.type.byte_width, np.int64))
+    return pc.cast(pc.binary_length(texts), pa.int64())
+
+
+def _first(error: Exception) -> str:
+    return (str(error).splitlines() or ["it has no end"])[0]

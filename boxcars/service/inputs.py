@@ -1,0 +1,135 @@
+"""The inputs of a run that programs put tuples into, over HTTP and WebSockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import pyarrow as pa
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from fastapi import FastAPI, HTTPException, Request, WebSocket
+from fastapi.websockets import WebSocketDisconnect
+
+from boxcars.engine.run import Run
+from boxcars.io.arrow import read_stream
+from boxcars.model.problem import BoxcarsError
+from boxcars.outside.mailbox import Mailbox, Message, Stopped
+from boxcars.service.asked import Number, Sender, find
+from boxcars.service.door import Slow
+from boxcars.service.seats import Seats
+from boxcars.service.wire import ARROW, LEAVE, LOOK, Schemed
+
+LINES = 1_000_000
+"""Lines in a request."""
+FEEDS = 32
+"""Who may feed inputs over a WebSocket at once."""
+_SMALL = 2**20
+"""Bytes of a message that is read at once; a larger one is read in a thread."""
+_WAIT = 60.0
+"""Seconds to wait until a batch is kept."""
+_KIND = "enqueue:// input"
+
+T = TypeVar("T")
+
+
+def add_inputs(app: FastAPI, run: Run) -> None:
+    """Add the routes."""
+    feeds, reading = Seats("feeds", lambda: FEEDS), CapacityLimiter(2)
+
+    async def read(take: Callable[[bytes], T], data: bytes) -> T:
+        return take(data) if len(data) < _SMALL else await run_sync(take, data, limiter=reading)
+
+    @app.post("/api/inputs/{name}")
+    async def enqueue(
+        name: str, request: Request, sender: Sender = "", number: Number = 0
+    ) -> dict[str, int]:
+        """Put tuples into an input: an Arrow stream, or lines in the format of the input.
+
+        The answer comes when they are kept. A ``sender`` may number its batches from 1 on; one that
+        comes again is not taken again.
+        """
+        mailbox = find(run.feeds, name, _KIND)
+        data: bytes | pa.Table = await request.body()
+        if request.headers.get("content-type", "") == ARROW:
+            data = await read(read_stream, data)
+        elif data.count(b"\n") > LINES:
+            raise HTTPException(413, f"a request has at most {LINES:,} lines: send several.")
+        if sender:
+            return await _put_kept(mailbox, Message(data, sender, number or mailbox.next(sender)))
+        once = uuid4().hex
+        try:
+            return await _put_kept(mailbox, Message(data, once, 1))
+        finally:
+            mailbox.leave(once)
+
+    @app.delete("/api/inputs/{name}/senders/{sender}")
+    async def leave(name: str, sender: str) -> None:
+        """A sender takes its leave: it sends nothing again, and need not be remembered."""
+        find(run.feeds, name, _KIND).leave(sender)
+
+    @app.websocket("/api/inputs/{name}/feed")
+    async def feed(socket: WebSocket, name: str, sender: Sender, first: Number = 1) -> None:
+        """Put batches into an input, one message each; the answers say up to which are kept."""
+        mailbox = find(run.feeds, name, _KIND)
+        with feeds.taken():
+            await socket.accept()
+            telling = asyncio.create_task(_tell_kept(socket, mailbox, sender))
+            try:
+                await _feed(socket, mailbox, Message(b"", sender, max(first, 1)), read)
+            except Stopped as stopped:
+                await socket.close(1001, str(stopped)[:120])
+            except (BoxcarsError, KeyError) as error:
+                await socket.close(1008, str(error)[:120])
+            finally:
+                telling.cancel()
+
+
+async def _feed(socket: WebSocket, mailbox: Mailbox, first: Message, read: Any) -> None:
+    """Take batches, until the sender takes its leave or is gone."""
+    schemed, number = Schemed(), first.number
+    with suppress(WebSocketDisconnect):
+        while (message := await socket.receive_bytes()) != LEAVE:
+            table = await read(schemed.read, message)
+            if table is not None:
+                await _put(mailbox, Message(table, first.sender, number))
+                number += 1
+        mailbox.leave(first.sender)
+        await socket.close()
+
+
+async def _put(mailbox: Mailbox, message: Message, seconds: float = float("inf")) -> bool:
+    """Put a message in as soon as there is room, which may take some time."""
+    until = asyncio.get_running_loop().time() + seconds
+    while not mailbox.put(message, 0):
+        if asyncio.get_running_loop().time() > until:
+            return False
+        await asyncio.sleep(LOOK)
+    return True
+
+
+async def _put_kept(mailbox: Mailbox, message: Message) -> dict[str, int]:
+    """Put a message in, and wait until it is kept."""
+    until = asyncio.get_running_loop().time() + _WAIT
+    there = await _put(mailbox, message, _WAIT)
+    while there and not mailbox.wait_kept(message.sender, message.number, 0):
+        there = asyncio.get_running_loop().time() < until
+        await asyncio.sleep(LOOK)
+    if not there:
+        raise HTTPException(503, "the run is too busy to take more tuples; try again.")
+    return {"kept": message.number}
+
+
+async def _tell_kept(socket: WebSocket, mailbox: Mailbox, sender: str) -> None:
+    """Say which batches are kept, whenever there are more."""
+    told = -1
+    with suppress(Slow, WebSocketDisconnect, RuntimeError):
+        while True:
+            kept = mailbox.kept(sender)
+            if kept > told:
+                await socket.send_text(str(kept))
+                told = kept
+            await asyncio.sleep(LOOK)
