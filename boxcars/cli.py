@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 import boxcars as bx
 from boxcars.apps.command import apps_command
 from boxcars.commands.config import read_config
+from boxcars.commands.doctor import doctor_command
 from boxcars.commands.inject import inject_command
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.commands.run import run_command
@@ -251,6 +252,7 @@ def preview(
 app.command("test")(cases_command)
 app.command("run")(run_command)
 app.command("studio")(studio_command)
+app.command("doctor")(doctor_command)
 app.command("top")(top_command)
 app.command("inject")(inject_command)
 app.command("apps")(apps_command)

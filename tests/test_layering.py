@@ -32,6 +32,7 @@ ALLOWED = {
     "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
     "linear_road": EVERYBODY - ABOVE - {"pages"},
     "pages": EVERYBODY - ABOVE,
+    "doctor": {"model", "engine", "doctor"},
     "studio": EVERYBODY - {"cli", "commands", "reference"},
     "reference": EVERYBODY - {"engine", "cli", "studio"},
     "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road", "studio"},

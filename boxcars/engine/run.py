@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -196,10 +196,23 @@ class Run:
     ) -> Iterator[tuple[int, pa.Table]]:
         """Take the tuples of an output whose sink is ``dequeue://``: epochs with their numbers.
 
-        It begins behind the epoch ``after``, and ends with the run or after so many seconds.
+        It begins after the epoch ``after``, and ends with the run or after ``seconds``. If the run
+        has failed, that is raised here, too.
         """
         _check_names("dequeue:// output", [name], self.taps)
-        return self.taps[name].rows(after, seconds)
+        return self._taken(name, after, seconds)
+
+    def _taken(
+        self, name: str, after: int, seconds: float | None
+    ) -> Generator[tuple[int, pa.Table], None, str]:
+        """Epochs of an output; why there are no more is what a StopIteration says."""
+        yield from self.taps[name].rows(after, seconds)
+        if not self.taps[name].closed:
+            return f"output '{name}' had no rows for {seconds} seconds."
+        self._ended.wait()
+        if self._error is not None:
+            raise self._error
+        return f"output '{name}' has no more rows: the run is {self.status().state}."
 
     def tables(self) -> Mapping[str, pa.Table]:
         """What the tables in the checkpoint hold: now, or when the run ended."""

@@ -165,6 +165,31 @@ def test_nothing_is_lost_or_doubled_when_the_service_goes_away(served: Served) -
     assert found == list(range(199))
 
 
+def test_a_sender_waits_for_a_run_that_is_ending_to_come_back(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met, lost = threading.Event(), Client.lost
+
+    def note(client: Client, error: Exception, until: float) -> None:
+        met.set()
+        lost(client, error, until)
+
+    monkeypatch.setattr(Client, "lost", note)
+    with served.client.feed("rows", batch=5) as feed:
+        served.run.stop()  # its service still answers
+        sending = threading.Thread(target=feed.send, args=(rows(0, 20),))
+        sending.start()
+        hearing = threading.Thread(target=feed.flush)
+        sending.join(60)
+        hearing.start()
+        assert met.wait(60)
+        served.server.close()
+        served.start()
+        hearing.join(60)
+        assert not hearing.is_alive()
+    assert [row["t"] for row in take(served.client, "all", 19)] == list(range(19))
+
+
 def test_lines_and_tables_over_http(served: Served) -> None:
     lines = b'{"t": 1, "who": "ann"}\n{"t": 2, "who": "bob"}\n'
     for _ in range(2):  # the second one is known already
