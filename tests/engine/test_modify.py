@@ -147,3 +147,34 @@ def test_a_finished_run_has_nothing_to_go_on_with(go: Any) -> None:
     go(network(), {"rows": rows(0, 30)})
     with pytest.raises(bx.BoxcarsError, match="this run has read all of its input"):
         go(network(limit=4), {"rows": rows(0, 30)})
+
+
+def own_network(factor: int) -> bx.Network:
+    """A network whose counts come after a function of the user's; sums do without it."""
+
+    @bx.function
+    def scaled(x):
+        return x * factor
+
+    net = bx.Network("own")
+    feed = net.input("rows", ts="t", fields=FIELDS)
+    scaled_rows = feed.map(t="t", who="who", x="scaled(x)").named("scaled")
+    last = scaled_rows.aggregate(bx.tuples(2), by="who", x="sum(x)").named("last")
+    net.output("last", last)
+    net.output("sums", feed.aggregate(bx.tuples(4), by="who", s="sum(x)").named("sum"))
+    return net
+
+
+def test_a_changed_function_is_a_changed_network(go: Any) -> None:
+    source = {"rows": rows(0, 160)}
+    go(own_network(2), source, to=SPLIT)
+    number = len(go(own_network(2), source, to=SPLIT + 20, modify=False)["last"])
+    told = (
+        "The code of function scaled has changed. These boxes would begin anew: last; all others "
+        "keep theirs. Say --modify"
+    )
+    with pytest.raises(bx.BoxcarsError, match=told):
+        go(own_network(3), source, modify=False)
+    after = go(own_network(3), source)
+    assert after["sums"] == bx.preview(own_network(3), source)["sums"].to_pylist()
+    assert {row["x"] % 3 for row in after["last"][number:]} == {0}
