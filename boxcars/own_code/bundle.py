@@ -23,7 +23,7 @@ from pyspark import cloudpickle as untyped_cloudpickle
 from boxcars.io.files import replacing, writing
 from boxcars.model.own_code import OwnCode
 from boxcars.model.problem import Wrong
-from boxcars.own_code.sources import is_own, sources_of
+from boxcars.own_code.sources import is_own, sources_of, top_of
 
 cloudpickle: Any = untyped_cloudpickle
 
@@ -45,8 +45,8 @@ def pack(used: Iterable[OwnCode]) -> bytes:
     """Code as the bytes of a bundle."""
     used = tuple(used)
     objects = list(map(_pickled, used))
-    homes = {_top(own.thing.__module__) for own in used if hasattr(own.thing, "__module__")}
-    beside = {_top(module) for one in objects for module in _modules_in(one)}
+    homes = {top_of(own.thing) for own in used}
+    beside = {module.partition(".")[0] for one in objects for module in _modules_in(one)}
     files = {**sources_of(homes | set(filter(is_own, beside))), OBJECTS: pickle.dumps(objects)}
     packed = io.BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as bundle:
@@ -85,10 +85,6 @@ def _pickled(own: OwnCode) -> bytes:
                 "It refers to something that can't be copied: make that inside of it."
             ) from None
     return packed
-
-
-def _top(module: str) -> str:
-    return module.partition(".")[0]
 
 
 @contextmanager

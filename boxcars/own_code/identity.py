@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from boxcars.kernels.user_compile import plain
-from boxcars.own_code.sources import is_own
+from boxcars.own_code.sources import is_own, top_of
 
 _UNSAID = frozenset(
     {"__doc__", "__module__", "__dict__", "__weakref__", "__firstlineno__", "__abstractmethods__"}
@@ -33,8 +33,7 @@ def identity(thing: Any) -> str:
     >>> identity(lambda x: x + 1) == identity(lambda x: x + 1) != identity(lambda x: x + 2)
     True
     """
-    root = getattr(thing, "__module__", None) or type(thing).__module__
-    facts = "\n".join(_Facts(root.partition(".")[0]).of(thing))
+    facts = "\n".join(_Facts(top_of(thing)).of(thing))
     return sha256(facts.encode()).hexdigest()[:_LENGTH]
 
 
@@ -76,13 +75,12 @@ class _Facts:
         else:
             yield from self._value(thing)
 
-    def _is_own(self, module: str | None) -> bool:
-        top = (module or "").partition(".")[0]
+    def _is_own(self, top: str) -> bool:
         return top == self._root or is_own(top)
 
     def _module(self, module: types.ModuleType, names: tuple[str, ...]) -> Iterator[str]:
         yield module.__name__
-        if self._is_own(module.__name__):
+        if self._is_own(module.__name__.partition(".")[0]):
             for name in names:
                 if name in vars(module):
                     yield name
@@ -90,7 +88,7 @@ class _Facts:
             self._seen.pop(id(module), None)  # another function may use other names of it
 
     def _function(self, function: types.FunctionType) -> Iterator[str]:
-        if not self._is_own(function.__module__):
+        if not self._is_own(top_of(function)):
             yield f"{function.__module__}.{function.__qualname__}"
             return
         yield from self._code(function.__code__, function.__doc__)
@@ -110,7 +108,7 @@ class _Facts:
                 yield from self.of(value)
 
     def _class(self, class_: type) -> Iterator[str]:
-        if not self._is_own(class_.__module__):
+        if not self._is_own(top_of(class_)):
             yield f"{class_.__module__}.{class_.__qualname__}"
             return
         yield class_.__name__

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.metadata import requires
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 _NATIVE = (".so", ".pyd", ".dylib")
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
@@ -31,6 +32,19 @@ def is_own(top: str) -> bool:
         return False
     places = _places(top)
     return bool(places) and not any(_INSTALLED & set(place.parts) for place in places)
+
+
+def top_of(thing: Any) -> str:
+    """The top-level module that a function, a class or the class of a value comes from.
+
+    What was typed in, or made from a text, comes from ``__main__``.
+
+    >>> from pathlib import Path
+    >>> top_of(Path), top_of(Path())
+    ('pathlib', 'pathlib')
+    """
+    module = getattr(thing, "__module__", type(thing).__module__)
+    return (module or "__main__").partition(".")[0]
 
 
 def _places(top: str) -> tuple[Path, ...]:
