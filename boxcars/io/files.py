@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from glob import glob, has_magic
@@ -225,10 +226,21 @@ def writing(path: str | Path) -> Iterator[None]:
         raise BoxcarsError(f"{path}: can't be written: {error.strerror or error}.") from None
 
 
+UNFINISHED = ".tmp"
+"""The ending of files that are being written: no reader takes them for data."""
+
+
+def sweep_unfinished(folder: Path) -> None:
+    """Remove what processes left in a folder that were killed while they wrote there."""
+    for path in folder.glob(f".*{UNFINISHED}"):
+        if re.search(r"-[0-9a-f]{32}$", path.stem):
+            path.unlink(missing_ok=True)
+
+
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """A new file that takes the place of ``target`` once it is whole."""
-    part = target.with_name(f".{target.stem}-{uuid4().hex}{target.suffix}")
+    part = target.with_name(f".{target.name}-{uuid4().hex}{UNFINISHED}")
     try:
         yield part
         part.replace(target)

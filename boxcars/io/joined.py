@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -42,8 +43,7 @@ def _write_arrow(target: Path, schema: pa.Schema, tables: Iterator[pa.Table]) ->
             writer.write_table(table)
 
 
-def _write_text(target: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
-    name = target.suffix[1:]
+def _write_text(name: str, target: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
     with target.open("wb") as file:
         append_rows(_frame(schema.empty_table()), name, file, head=True)
         for table in tables:
@@ -59,6 +59,6 @@ def _frame(table: pa.Table) -> pl.DataFrame:
 _WRITERS: dict[str, Callable[[Path, pa.Schema, Iterator[pa.Table]], None]] = {
     ".parquet": _write_parquet,
     ".arrow": _write_arrow,
-    ".csv": _write_text,
-    ".jsonl": _write_text,
+    ".csv": partial(_write_text, "csv"),
+    ".jsonl": partial(_write_text, "jsonl"),
 }

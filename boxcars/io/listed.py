@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from glob import has_magic
 from pathlib import Path
 from time import time_ns
+from zlib import crc32
 
 from boxcars.io.files import count_tuples, data_files, matching, replacing, writing
 from boxcars.io.reader import MOST_SPLITS, Place, Portion, Reader, take_files
@@ -28,35 +29,47 @@ _SPARE = 1000
 class FileLog:
     """The files of an input in the order in which they were found: a line for each, with a number.
 
-    It fixes the order for all runs with a checkpoint, so a manifest only needs a number.
+    It fixes the order for all runs with a checkpoint, so a manifest only needs a number. Each line
+    has a checksum of itself and the lines before it: a file that was forgotten would be read again.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.entries: deque[tuple[int, str]] = deque()
-        self.next = 0
+        self.next, self._sum = 0, 0
         if path.exists():
             self._load()
 
     def _load(self) -> None:
         """Read the lines; a process may have ended in the middle of the last one."""
-        text = self._path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
         try:
-            for line in whole.splitlines():
-                number, name = json.loads(line)
+            text = self._path.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1]
+            lines = [json.loads(line) for line in whole.splitlines()]
+            for number, name, *checksum in lines:
+                self._sum = _checksum(self._sum, number, name)
+                if checksum != [self._sum] and any(len(line) > 2 for line in lines):
+                    raise self.damaged()
                 self.entries.append((number, name))
-        except ValueError:
-            raise BoxcarsError(f"{self._path}: the checkpoint is damaged.") from None
+        except (ValueError, TypeError):
+            raise self.damaged() from None
         self.next = self.entries[-1][0] + 1 if self.entries else 0
-        if whole != text:
+        if whole != text or any(len(line) == 2 for line in lines):
             self.keep(self.entries)
+
+    def damaged(self) -> BoxcarsError:
+        """The sentence about a log that lacks lines, or has others than were written."""
+        return BoxcarsError(
+            f"{self._path}: the checkpoint is damaged: it does not have all files that were read. "
+            "Restore the checkpoint from a copy, or give the run a new one."
+        )
 
     def add(self, names: Sequence[str]) -> None:
         """Number new files and write them down."""
         new = list(enumerate(names, self.next))
+        lines, self._sum = _lines(new, self._sum)
         with writing(self._path), self._path.open("a", encoding="utf-8") as file:
-            file.write(_lines(new))
+            file.write(lines)
         self.entries.extend(new)
         self.next += len(new)
 
@@ -65,13 +78,23 @@ class FileLog:
         found = list(entries)
         if self.entries and (not found or found[-1] != self.entries[-1]):
             found.append(self.entries[-1])
+        lines, self._sum = _lines(found, 0)
         with writing(self._path), replacing(self._path) as part:
-            part.write_text(_lines(found), encoding="utf-8")
+            part.write_text(lines, encoding="utf-8")
         self.entries = deque(found)
 
 
-def _lines(entries: Iterable[tuple[int, str]]) -> str:
-    return "".join(f"{json.dumps(entry)}\n" for entry in entries)
+def _lines(entries: Iterable[tuple[int, str]], before: int) -> tuple[str, int]:
+    """The lines of files, and the checksum of all lines up to the last of them."""
+    lines = []
+    for number, name in entries:
+        before = _checksum(before, number, name)
+        lines.append(f"{json.dumps([number, name, before])}\n")
+    return "".join(lines), before
+
+
+def _checksum(before: int, number: int, name: str) -> int:
+    return crc32(f"{before} {number} {name}".encode())
 
 
 class Heights:
@@ -122,6 +145,8 @@ class FollowedFiles(Reader):
 
     def take(self, place: Place, rows: int) -> Portion:
         """The next rows of what was found; only if they are too few, look for new files."""
+        if place.file > self._log.next:  # what is found now would take numbers that were read
+            raise self._log.damaged()
         while self._waiting and self._waiting[0][0] < place.file:
             self._waiting.popleft()
         portion = take_files(self._there(place), place, rows, self._heights)

@@ -25,8 +25,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from rich.console import Console as Terminal
 from rich.table import Table
 
-from boxcars.io.files import append_rows, check_suffix, replacing, writing
+from boxcars.io.files import append_rows, check_suffix, replacing, sweep_unfinished, writing
 from boxcars.io.joined import join_parts, read_part
+from boxcars.io.noted_number import note_number, noted_number
 from boxcars.io.outlet import Outlet
 from boxcars.io.sinks import Callback, Console
 from boxcars.io.sources import Files
@@ -36,6 +37,7 @@ from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Lost, connect
 from boxcars.outside.dequeue import Dequeue
+from boxcars.outside.messages import arrived
 
 PATIENCE = 600.0
 """Seconds for which a run waits for a system outside that was lost."""
@@ -80,10 +82,9 @@ class Delivered(Outlet):
     def deliver(self, epoch: int) -> None:
         """Call the function, unless the ledger has the epoch; then the parts are not needed."""
         parts = sorted(self.folder.glob(f"part-{epoch:08d}*"))
-        if parts and epoch > self._last():
+        if parts and not arrived(noted_number(self._ledger), epoch):
             self._hand_over(parts, epoch)
-            with writing(self._ledger), replacing(self._ledger) as new:
-                new.write_text(str(epoch))
+            note_number(self._ledger, epoch)
         for part in parts:
             part.unlink()
 
@@ -96,9 +97,6 @@ class Delivered(Outlet):
             first = (str(error).strip().splitlines() or [""])[0]
             what = f"{type(error).__name__}: {first}" if first else type(error).__name__
             raise BoxcarsError(f"the sink failed in epoch {epoch}: {what}") from error
-
-    def _last(self) -> int:
-        return int(self._ledger.read_text()) if self._ledger.exists() else 0
 
 
 class HandedOver(Delivered):
@@ -208,6 +206,7 @@ def _open_path(where: str, home: Path, schema: Schema) -> Outlet:
         if path.is_file():
             raise Wrong(f"{where}: expected a folder, and this is a file.")
         _make_folder(path, path)
+        sweep_unfinished(path)
         return Outlet(path, path)
     check_suffix(path)
     _make_folder(path.parent, path)

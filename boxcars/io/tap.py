@@ -14,6 +14,7 @@ from time import monotonic
 import pyarrow as pa
 
 from boxcars.io.joined import read_part
+from boxcars.io.noted_number import note_number, noted_number
 from boxcars.io.outlet import Outlet
 from boxcars.model.problem import BoxcarsError
 
@@ -31,7 +32,7 @@ class Tap(Outlet):
         self._closed = self.finished = False
         found = sorted(self.folder.glob("part-*.parquet"))
         self._parts = {_epoch(path): (path, path.stat().st_size) for path in found}
-        self._gone = self._read_gone()
+        self._gone = noted_number(self.target / "gone") or 0
 
     def deliver(self, epoch: int) -> None:
         """Show an epoch to readers, and forget the oldest ones if there are too many."""
@@ -46,12 +47,8 @@ class Tap(Outlet):
         while len(self._parts) > 1 and sum(size for _, size in self._parts.values()) > self._keep:
             oldest = min(self._parts)
             self._gone = oldest
-            (self.target / "gone").write_text(str(oldest))
+            note_number(self.target / "gone", oldest)
             self._parts.pop(oldest)[0].unlink(missing_ok=True)
-
-    def _read_gone(self) -> int:
-        path = self.target / "gone"
-        return int(path.read_text()) if path.exists() else 0
 
     def read(self, after: int, seconds: float | None = None) -> tuple[int, pa.Table] | None:
         """The first epoch behind one, when it is there; None if that takes longer, or at the end.

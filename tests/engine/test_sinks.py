@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import boxcars as bx
 from boxcars.cli import app
 from boxcars.engine.checkpoint import Checkpoint
-from boxcars.io.files import SUFFIXES, read_input
+from boxcars.io.files import SUFFIXES, read_input, replacing
 
 FIELDS = {"t": "int", "who": "str"}
 ROWS = [{"t": n, "who": f"w{n % 3}"} for n in range(20)]
@@ -90,6 +90,19 @@ def test_a_folder(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
 
 
+def test_what_a_killed_worker_left_in_a_folder(spark: SparkSession, tmp_path: Path) -> None:
+    """Readers that take all files of a folder do not meet it, and the next run removes it."""
+    part = tmp_path / "out" / "part-00000001.parquet"
+    part.parent.mkdir()
+    with replacing(part) as new:
+        new.with_name(new.name.replace(new.stem[-8:], "01234567")).touch()
+        new.touch()
+    part.unlink()
+    assert [path.suffix for path in part.parent.iterdir()] == [".tmp"]
+    bx.run(network(), {"rows": ROWS}, {"all": f"{tmp_path}/out/"}, spark=spark).wait()
+    assert [path.name for path in part.parent.iterdir()] == [part.name]
+
+
 class TestFunctions:
     def test_once_for_each_epoch(self, options: dict[str, Any], tmp_path: Path) -> None:
         """Over a crash and a restart, and only for epochs that have rows."""
@@ -124,6 +137,18 @@ class TestFunctions:
         assert [epoch for epoch, _ in tables] == [1, 2, 3, 4, 5]
         assert [row for _, rows in tables for row in rows] == ROWS
         assert staged(tmp_path) == []
+
+    @pytest.mark.parametrize("damage", ["99", "", "3 00000000"])
+    def test_a_damaged_ledger_skips_nothing(
+        self, options: dict[str, Any], tmp_path: Path, damage: str
+    ) -> None:
+        sinks = {"all": bx.callback(lambda *_: None)}
+        source = {"rows": bx.script([*ROWS[:10], bx.EOF, *ROWS[10:]])}
+        bx.run(network(), source, sinks, **options).wait()
+        (ledger,) = (tmp_path / "check/outputs").rglob("delivered")
+        ledger.write_text(damage)
+        with pytest.raises(bx.BoxcarsError, match="output 'all': .*(is damaged|was delivered)"):
+            bx.run(network(), source, sinks, **options).wait()
 
     def test_a_crash_between_the_call_and_the_manifest(
         self, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

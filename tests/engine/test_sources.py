@@ -231,6 +231,33 @@ class TestFollow:
         log.add(["d"])
         assert list(FileLog(tmp_path / "log").entries) == [(0, "a"), (1, "b"), (2, "d")]
 
+    @pytest.mark.parametrize("lost", ["the end", "all", "the middle", "a name"])
+    def test_a_damaged_log_is_no_end_of_the_input(
+        self, runs: Runs, tmp_path: Path, lost: str
+    ) -> None:
+        """Files would be read again, or never: neither is silent."""
+        source = bx.files(tmp_path / "in", follow=True)
+        for number in range(4):
+            put(tmp_path / f"in/{number}.csv", number, number + 1)
+        with runs.live(source) as running:
+            until(lambda: running.status().read == {"rows": 4})
+        (log,) = (tmp_path / "check").rglob("files.jsonl")
+        lines = log.read_text().splitlines(keepends=True)
+        kept = {"the end": lines[:2], "all": [], "the middle": [lines[0], *lines[2:]]}
+        renamed = [line.replace("3.csv", "9.csv") for line in lines]
+        log.write_text("".join(kept.get(lost, renamed)))
+        put(tmp_path / "in/4.csv", 4, 5)
+        (tmp_path / "in/_SUCCESS").touch()
+        with pytest.raises(
+            bx.BoxcarsError, match="files.jsonl: the checkpoint is damaged"
+        ):
+            runs.start(source).wait()
+
+    def test_a_log_of_an_older_version(self, tmp_path: Path) -> None:
+        (tmp_path / "log").write_text('[0, "a"]\n[1, "b"]\n')
+        FileLog(tmp_path / "log").add(["c"])
+        assert list(FileLog(tmp_path / "log").entries) == [(0, "a"), (1, "b"), (2, "c")]
+
     def test_a_file_that_is_no_good(self, runs: Runs, tmp_path: Path) -> None:
         """The run fails and says which; without the file, or with a good one, it goes on."""
         folder = tmp_path / "in"
