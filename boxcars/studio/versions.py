@@ -1,4 +1,4 @@
-"""Versions of files: whoever saves does not replace what others have saved since."""
+"""Versions of files, so that a save does not replace what was saved from elsewhere since."""
 
 from __future__ import annotations
 

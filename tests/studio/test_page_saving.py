@@ -105,7 +105,7 @@ def names_of_tests(served: Served, file: str) -> list[str]:
 
 
 def test_a_drawing_that_is_saved_twice_in_a_row(person: Person, served: Served) -> None:
-    """The second time is not taken for somebody else's."""
+    """The second save knows the version that the first has made."""
     keep_file(served, "twice.yaml")
     open_file(person, "twice.yaml")
     draw(person, "price < 8")
