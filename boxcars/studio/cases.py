@@ -24,7 +24,8 @@ from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong, nearest
 from boxcars.model.schema import Schema
 from boxcars.studio.rows import from_rows, from_text, plain_value
-from boxcars.studio.run_wire import Case, CaseResult, Cases
+from boxcars.studio.run_wire import Case, CaseResult, Cases, KeptCases, SaveCases
+from boxcars.studio.versions import saving_over, version_of
 from boxcars.studio.wire import Row
 
 _MOST = 10
@@ -46,23 +47,29 @@ def load_cases(path: Path) -> Cases:
         raise BoxcarsError(f"{path.name}: can't be read: {error}.") from None
 
 
-def save_cases(path: Path, cases: Cases) -> Cases:
+def kept_cases(path: Path) -> KeptCases:
+    """The tests in a file, and which version of it that is."""
+    version = version_of(path)  # before it is read: who saves then is noticed
+    return KeptCases(tests=load_cases(path).tests, version=version)
+
+
+def save_cases(path: Path, cases: SaveCases) -> KeptCases:
     """Write tests to their file; without any, there is no file."""
     names = [case.name for case in cases.tests]
     for name in names:
         if names.count(name) > 1:
             raise Wrong(f"there are two tests '{name}': give each a name of its own.")
-    with writing(path.name):
-        if not names:
+    with saving_over(cases.over, path), writing(path.name):
+        if names:
+            with replacing(path) as part:
+                part.write_text(_dump(cases), encoding="utf-8")
+        else:
             path.unlink(missing_ok=True)
-            return cases
-        with replacing(path) as part:
-            part.write_text(_dump(cases), encoding="utf-8")
-    return cases
+        return KeptCases(tests=cases.tests, version=version_of(path))
 
 
-def _dump(cases: Cases) -> str:
-    plain = cases.model_dump(exclude_defaults=True)
+def _dump(cases: SaveCases) -> str:
+    plain = cases.model_dump(exclude_defaults=True, exclude={"over"})
     return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100))
 
 

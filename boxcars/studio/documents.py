@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,19 +20,17 @@ from boxcars.model.plain import Reading, network_to_plain, read_network
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.studio import wire
 from boxcars.studio.checking import check_reading, readable, told, unjudged
-from boxcars.studio.missing import Unable
 from boxcars.studio.templates import find_template
+from boxcars.studio.versions import saving_over, version_of
 from boxcars.studio.workspace import NO_CODE, Workspace
 
 _PLAIN = (".yaml", ".yml", ".json")
-_SAVING = threading.Lock()
-"""Between the look at a file and its replacement there is no other."""
 
 
 def open_file(workspace: Workspace, file: str, code: bool) -> wire.Document:
     """A network file as far as it can be read."""
     path = workspace.existing(file)
-    version = version_of(path)  # before it is read: who saves then is noticed
+    version = version_of(path, layout_path(path))  # before it is read: who saves then is noticed
     try:
         reading = read(path, code)
         positions = load_layout(path)
@@ -42,16 +38,6 @@ def open_file(workspace: Workspace, file: str, code: bool) -> wire.Document:
         raise Wrong(str(error).replace(str(path), file)) from None
     raw = path.read_text(encoding="utf-8") if path.suffix in _PLAIN else ""
     return _document(reading, raw, path.suffix, code, dict(positions), version)
-
-
-def version_of(path: Path) -> str:
-    """What changes when a network file or the positions beside it do; empty if it is not there."""
-    if not path.is_file():
-        return ""
-    digest = hashlib.sha256()
-    for each in (path, layout_path(path)):
-        digest.update(hashlib.sha256(each.read_bytes() if each.is_file() else b"").digest())
-    return digest.hexdigest()[:16]
 
 
 def open_template(name: str) -> wire.Document:
@@ -128,26 +114,16 @@ def save_file(workspace: Workspace, file: str, body: wire.SaveNetwork, code: boo
         content = LANGUAGES[path.suffix].write(unjudged(body.network))
     else:
         content = _dump(tidy(body.network), path.suffix)
-    with _SAVING:
-        _check_version(path, body.over)
+    beside = layout_path(path)
+    with saving_over(body.over, path, beside):
         with writing(file), replacing(path) as part:
             part.write_text(content, encoding="utf-8")
         if body.positions:
             save_layout(path, body.positions)
         else:
-            layout_path(path).unlink(missing_ok=True)
-        version = version_of(path)
+            beside.unlink(missing_ok=True)
+        version = version_of(path, beside)
     return _document(reading, content, path.suffix, code, body.positions, version)
-
-
-def _check_version(path: Path, over: str | None) -> None:
-    """Nobody's work is replaced unseen; a file that was removed since has none to lose."""
-    now = version_of(path)
-    if over is None or now in (over, ""):
-        return
-    if over:
-        raise Unable(f"{path.name}: it was changed since it was opened.")
-    raise Unable(f"{path.name}: there is another network in this file.")
 
 
 def _dump(plain: wire.Plain, suffix: str) -> str:

@@ -46,7 +46,7 @@ class Tuples:
 
     batches: Iterator[Batch]
     moved: bool = False
-    """Whether its times were moved behind those that the run has seen."""
+    """Whether its times were moved, to come after those that the run has seen."""
     left_out: int = 0
     reason: str = ""
     """Why the first of them was."""
@@ -61,8 +61,8 @@ def tuples_of(
 ) -> Tuples:
     """The tuples of a source, checked as far as that can be done before they are sent.
 
-    Those that are made up begin behind the ``heads`` of the inputs, for a run takes nothing that is
-    older than what it has seen. Whoever gives a file or a text means the times that are in it.
+    Those that are made up begin after the ``heads`` of the inputs, for a run takes nothing that is
+    older than what it has seen. The times in a file or a text are sent as they are.
     """
     kinds = ("generator", "template", "file", "text")
     given = [kind for kind in kinds if getattr(source, kind) is not None]
@@ -72,10 +72,10 @@ def tuples_of(
     try:
         if source.generator is not None:
             made = _generated(source.generator, inputs[0], entities[inputs[0]])
-            return _behind(made, entities, heads)
+            return _later(made, entities, heads)
         if source.template is not None:
             made = _rounds(source, _template_rounds(source, entities), entities)
-            return _behind(made, entities, heads)
+            return _later(made, entities, heads)
         (name,) = inputs
         found = _fitting(source, name, entities[name], workspace)
     except BoxcarsError as error:
@@ -85,7 +85,7 @@ def tuples_of(
     return Tuples(batches, False, found.dead.height, reason)
 
 
-def _behind(
+def _later(
     batches: Iterator[Batch], entities: Mapping[str, Input], heads: Mapping[str, int | float]
 ) -> Tuples:
     """The same tuples, all as much later as the first of them has to be."""

@@ -21,7 +21,7 @@ from boxcars.studio.workspace import Workspace
 
 _WINDOW = 5.0
 """Seconds over which the real rate is measured."""
-_RESTS = "the run is stopped; it goes on with the run."
+_RESTS = "the run is {}; it goes on with the run."
 State = Literal["running", "paused", "finished", "stopped", "failed"]
 
 
@@ -170,6 +170,7 @@ class _Injector:
     def told(self) -> Injector:
         """The injector for the page."""
         asked, waits = self._asked, self._state == "running" and self.run.resting
+        word = "starting" if self.run.record.live else "stopped"
         now = self.run.late(self._inputs)
         self._late = min(self._late, now)  # a run that began anew counts from 0
         moved = ", with later times" if self._tuples.moved else ""
@@ -179,7 +180,7 @@ class _Injector:
             inputs=self._inputs,
             source=f"{words_for(asked.source)}{moved}",
             state="waiting" if waits else self._state,
-            sentence=_RESTS if waits else self._sentence,
+            sentence=_RESTS.format(word) if waits else self._sentence,
             sent=self._controller.sent,
             rate=self._rate,
             speed=self._speed,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-_LEAST, _MOST = 5.0, 60.0
+_LEAST, _MOST = 10.0, 60.0
 """Seconds without tuples until a run waits."""
 _MISSED = 2.0
 """How many times the usual gap may pass until tuples are missed."""

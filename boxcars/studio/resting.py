@@ -22,7 +22,7 @@ _PATIENCE = 30.0
 
 
 class RestingClient(Client):
-    """Whoever sends through it keeps what is under way, however long the run is stopped.
+    """A sender keeps what is under way, however long the run is stopped.
 
     ``over`` says that nothing more is to be sent; ``back`` is called when the run goes on.
     """

@@ -204,6 +204,19 @@ class Cases(Asked):
     tests: list[Case]
 
 
+class SaveCases(Cases):
+    """Tests to be kept, in place of a version of their file; see :class:`SaveNetwork`."""
+
+    over: str | None = None
+
+
+class KeptCases(Told):
+    """The tests of a network, and the version of their file; empty if there is none."""
+
+    tests: list[Case]
+    version: str
+
+
 class AskCases(Asked):
     """Tests to be run."""
 

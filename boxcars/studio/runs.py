@@ -124,6 +124,13 @@ class Runs:
             raise Unable(f"{sentence} The run goes on as it was.")
         return run
 
+    def adopt(self, document: str, file: str) -> None:
+        """A drawing has got a file: the runs that were started from it belong to the file."""
+        for run in self.all() if document else ():
+            if run.record.order.document == document:
+                run.record.order = run.record.order.model_copy(update={"document": file})
+                run.record.save(run.folder)
+
     def _tell(self, id: str) -> None:
         for hear in self.when_ended:
             hear(id)

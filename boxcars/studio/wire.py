@@ -209,11 +209,14 @@ class SaveNetwork(Asked):
 
     ``over`` is the version of the file that it replaces: if there is another one, nothing is saved.
     An empty one is for a file that is not there yet; without it whatever is there is replaced.
+    ``document`` is what a page called the drawing as long as it had no file: its runs are now those
+    of the file.
     """
 
     network: Plain
     positions: Positions = Field(default_factory=dict)
     over: str | None = None
+    document: str = ""
 
 
 class ReadText(Asked):

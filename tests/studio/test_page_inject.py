@@ -165,7 +165,7 @@ def test_an_injector_over_a_stop(watching: Person, served: Served) -> None:
 def make_up(person: Person) -> None:
     """Let tuples be made up, a few each second."""
     person.see("injector-source").select_option("generator")
-    person.see("injector-rate").fill("20")
+    person.see("injector-rate").fill("50")  # a batch every two seconds
     person.click("inject")
     expect(person.see("injector")).to_contain_text("made-up tuples")
 

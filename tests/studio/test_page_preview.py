@@ -46,6 +46,10 @@ def test_data_that_is_edited_at_the_end(person: Person) -> None:
     expect(see("preview-step")).to_be_disabled()
     see("data-calls").fill(calls(1000, 1100, 1200))
     expect(see("preview-stale")).to_contain_text("data has changed")
+    person.click("keep-test")  # the data from which this came out, not the new one
+    expect(see("notice-good")).to_contain_text("Kept as a test")
     person.click("preview-end")
     expect(see("preview-position")).to_have_text("3 of 3 tuples")
     expect(see("preview-stale")).to_have_count(0)
+    person.click("mode-compose", "dock-tests")
+    expect(see("given-calls")).to_have_value(calls(1000, 1100))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Dialog, expect
 
 import boxcars as bx
+from boxcars.studio.records import Record
+from boxcars.studio.run_wire import AskRun
+from boxcars.studio.starting import prepare
 from tests.studio.page.browser import Person
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP
+from tests.studio.test_runs import until
 
 
 def keep_file(served: Served, file: str) -> None:
@@ -77,6 +82,58 @@ def test_two_tabs_with_one_file(person: Person, other: Person, served: Served) -
     person.click("save")
     expect(person.see("file")).to_have_attribute("data-dirty", "false")
     assert where_of(served, "shared.yaml") == "price < 4"
+
+
+def test_tests_that_two_tabs_write(person: Person, other: Person, served: Served) -> None:
+    """They are saved by themselves; so they ask by themselves, and both can be kept."""
+    keep_file(served, "proved.yaml")
+    for tab in (person, other):
+        open_file(tab, "proved.yaml")
+        tab.click("dock-tests")
+    for tab, name in ((person, "mine"), (other, "theirs")):
+        tab.click("add-test")
+        tab.write("name-of-test", name)
+        if tab is person:
+            until(lambda: names_of_tests(served, "proved.yaml") == ["mine"])
+    expect(other.see("ask")).to_contain_text("The tests of proved.yaml were changed elsewhere")
+    other.click("ask-both")
+    until(lambda: names_of_tests(served, "proved.yaml") == ["mine", "theirs"])
+
+
+def names_of_tests(served: Served, file: str) -> list[str]:
+    return [test["name"] for test in served.get(f"/api/networks/{file}/tests")["tests"]]
+
+
+def test_a_drawing_that_is_saved_twice_in_a_row(person: Person, served: Served) -> None:
+    """The second save knows the version that the first has made."""
+    keep_file(served, "twice.yaml")
+    open_file(person, "twice.yaml")
+    draw(person, "price < 8")
+    person.page.keyboard.press("Control+s")
+    person.page.keyboard.press("Control+s")
+    expect(person.see("file")).to_have_attribute("data-dirty", "false")
+    draw(person, "price < 9")
+    person.page.keyboard.press("Control+s")
+    expect(person.see("file")).to_have_attribute("data-dirty", "false")
+    expect(person.see("ask")).to_have_count(0)
+    assert where_of(served, "twice.yaml") == "price < 9"
+
+
+def test_a_drawing_that_gets_a_file_keeps_its_runs(tmp_path: Path) -> None:
+    """Also for the next tab, which knows only the file: its runs can follow the drawing."""
+    served = Served(tmp_path)
+    try:
+        asked = AskRun(network=CHEAP, document="drawing 7")
+        record = Record.new(prepare(asked, served.studio.workspace, code=False))
+        folder = served.studio.workspace.runs / record.id
+        folder.mkdir(parents=True)
+        record.save(folder)
+        body = {"network": CHEAP, "over": "", "document": "drawing 7"}
+        assert served.call("PUT", "/api/networks/named.yaml", body)[0] == 200
+        (run,) = served.get("/api/runs")
+        assert (run["id"], run["document"]) == (record.id, "named.yaml")
+    finally:
+        served.close()
 
 
 def test_saving_over_another_network(person: Person, served: Served) -> None:
@@ -162,7 +219,7 @@ def test_versions_of_a_file(served: Served) -> None:
     first = served.call("PUT", "/api/networks/v.yaml", body | {"over": ""})[1]["version"]
     assert served.get("/api/networks/v.yaml")["version"] == first
     refused = served.refused("PUT", "/api/networks/v.yaml", body | {"over": ""})
-    assert refused == (409, "v.yaml: there is another network in this file.")
+    assert refused == (409, "v.yaml: there is such a file already.")
     moved = body | {"positions": {"few": [8, 8]}, "over": first}
     second = served.call("PUT", "/api/networks/v.yaml", moved)[1]["version"]
     assert second != first

@@ -13,17 +13,17 @@ def test_tuples_that_come_steadily() -> None:
     assert pulse.state("waiting", 0, 0.0) == "waiting"
     states = {pulse.state("waiting", look // 2 + 1, look / 2) for look in range(1, 200)}
     assert states == {"running"}
-    assert pulse.state("waiting", 100, 103.5) == "running"
-    assert pulse.state("waiting", 100, 106.0) == "waiting"
+    assert pulse.state("waiting", 100, 108.5) == "running"
+    assert pulse.state("waiting", 100, 110.0) == "waiting"
 
 
 def test_tuples_that_come_seldom() -> None:
-    """One each ten seconds: after the second of them it is known that there will be more."""
+    """One each fifteen seconds: after the second of them it is known that there will be more."""
     pulse = Pulse()
-    found = [pulse.state("waiting", look // 20, look / 2) for look in range(400)]
+    found = [pulse.state("waiting", look // 30, look / 2) for look in range(400)]
     pairs = enumerate(pairwise(found), start=1)
     changes = [(look / 2, now) for look, (before, now) in pairs if now != before]
-    assert changes == [(10.0, "running"), (15.0, "waiting"), (20.0, "running")]
+    assert changes == [(15.0, "running"), (25.0, "waiting"), (30.0, "running")]
 
 
 def test_a_run_that_goes_on_from_before() -> None:

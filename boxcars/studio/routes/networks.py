@@ -6,7 +6,7 @@ from fastapi import FastAPI
 
 from boxcars.studio import wire
 from boxcars.studio.about import about_studio
-from boxcars.studio.cases import load_cases, run_cases, save_cases
+from boxcars.studio.cases import kept_cases, run_cases, save_cases
 from boxcars.studio.checking import check_plain, readable
 from boxcars.studio.completing import complete
 from boxcars.studio.differences import compare
@@ -14,7 +14,7 @@ from boxcars.studio.documents import open_file, open_template, read_text, save_f
 from boxcars.studio.entities import describe_entity, list_entities
 from boxcars.studio.grouping import group, ungroup
 from boxcars.studio.palette import palette, template_infos
-from boxcars.studio.run_wire import AskCases, CaseResult, Cases
+from boxcars.studio.run_wire import AskCases, CaseResult, KeptCases, SaveCases
 from boxcars.studio.samples import sample
 from boxcars.studio.studio import Studio
 
@@ -61,7 +61,9 @@ def add_networks(app: FastAPI, studio: Studio) -> None:
     @app.put("/api/networks/{file}", tags=["networks"])
     def put_network(file: str, body: wire.SaveNetwork) -> wire.Document:
         """Save a network; the ending of the name says in which language."""
-        return save_file(workspace, file, body, code)
+        saved = save_file(workspace, file, body, code)
+        studio.runs.adopt(body.document, file)
+        return saved
 
     @app.delete("/api/networks/{file}", status_code=204, tags=["networks"])
     def delete_network(file: str) -> None:
@@ -84,12 +86,12 @@ def add_parts(app: FastAPI, studio: Studio) -> None:
         return describe_entity(workspace, file, name, code)
 
     @app.get("/api/networks/{file}/tests", tags=["tests"])
-    def get_tests(file: str) -> Cases:
+    def get_tests(file: str) -> KeptCases:
         """The tests of a network, from the file beside it."""
-        return load_cases(workspace.tests_path(file))
+        return kept_cases(workspace.tests_path(file))
 
     @app.put("/api/networks/{file}/tests", tags=["tests"])
-    def put_tests(file: str, body: Cases) -> Cases:
+    def put_tests(file: str, body: SaveCases) -> KeptCases:
         """Save the tests of a network beside it."""
         return save_cases(workspace.tests_path(file), body)
 

@@ -130,8 +130,8 @@ export const api = {
   networks: () => get<T.NetworkFile[]>("/api/networks"),
   data: () => get<T.DataFile[]>("/api/data"),
   open: async (file: string) => opened(await get(`/api/networks/${e(file)}`)),
-  save: async (file: string, network: Network, positions: Positions, over: string | null) =>
-    opened(await call("PUT", `/api/networks/${e(file)}`, { network, positions, over })),
+  save: async (file: string, ask: T.SaveNetwork & { network: Network }) =>
+    opened(await call("PUT", `/api/networks/${e(file)}`, ask)),
   removeFile: (file: string) => call<undefined>("DELETE", `/api/networks/${e(file)}`),
   read: async (text: string, format: T.ReadFormat, name: string) =>
     opened(await post("/api/read", { text, format, name })),
@@ -153,9 +153,9 @@ export const api = {
   step: (id: string, ask: T.AskStep) => post<T.Preview>(`/api/previews/${e(id)}/step`, ask),
   back: (id: string) => post<T.Preview>(`/api/previews/${e(id)}/back`),
   endPreview: (id: string) => call<undefined>("DELETE", `/api/previews/${e(id)}`),
-  tests: (file: string) => get<T.Cases>(`/api/networks/${e(file)}/tests`),
-  saveTests: (file: string, tests: T.Case[]) =>
-    call<T.Cases>("PUT", `/api/networks/${e(file)}/tests`, { tests }),
+  tests: (file: string) => get<T.KeptCases>(`/api/networks/${e(file)}/tests`),
+  saveTests: (file: string, tests: T.Case[], over: string | null) =>
+    call<T.KeptCases>("PUT", `/api/networks/${e(file)}/tests`, { tests, over }),
   runTests: (network: Network, tests: T.Case[]) =>
     post<T.CaseResult[]>("/api/tests/run", { network, tests }),
   runs: () => get<T.Run[]>("/api/runs"),

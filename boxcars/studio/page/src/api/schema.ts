@@ -1332,14 +1332,6 @@ export interface components {
             difference: string;
         };
         /**
-         * Cases
-         * @description The tests of a network.
-         */
-        Cases: {
-            /** Tests */
-            tests: components["schemas"]["Case"][];
-        };
-        /**
          * Change
          * @description An entity that differs; ``lines`` say how.
          */
@@ -1710,6 +1702,16 @@ export interface components {
             tuples: number;
             /** Dead */
             dead: number;
+        };
+        /**
+         * KeptCases
+         * @description The tests of a network, and the version of their file; empty if there is none.
+         */
+        KeptCases: {
+            /** Tests */
+            tests: components["schemas"]["Case"][];
+            /** Version */
+            version: string;
         };
         /**
          * LastRows
@@ -2094,11 +2096,23 @@ export interface components {
             };
         };
         /**
+         * SaveCases
+         * @description Tests to be kept, in place of a version of their file; see :class:`SaveNetwork`.
+         */
+        SaveCases: {
+            /** Tests */
+            tests: components["schemas"]["Case"][];
+            /** Over */
+            over?: string | null;
+        };
+        /**
          * SaveNetwork
          * @description A network to be kept in a file, and where its boxes stand.
          *
          *     ``over`` is the version of the file that it replaces: if there is another one, nothing is saved.
          *     An empty one is for a file that is not there yet; without it whatever is there is replaced.
+         *     ``document`` is what a page called the drawing as long as it had no file: its runs are now those
+         *     of the file.
          */
         SaveNetwork: {
             /** Network */
@@ -2114,6 +2128,11 @@ export interface components {
             };
             /** Over */
             over?: string | null;
+            /**
+             * Document
+             * @default
+             */
+            document?: string;
         };
         /**
          * StateTable
@@ -2600,7 +2619,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Cases"];
+                    "application/json": components["schemas"]["KeptCases"];
                 };
             };
             /** @description It was not done; the detail says why. */
@@ -2625,7 +2644,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Cases"];
+                "application/json": components["schemas"]["SaveCases"];
             };
         };
         responses: {
@@ -2635,7 +2654,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Cases"];
+                    "application/json": components["schemas"]["KeptCases"];
                 };
             };
             /** @description It was not done; the detail says why. */

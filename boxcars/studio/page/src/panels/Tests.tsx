@@ -121,6 +121,7 @@ function OneTest({ test, difference }: { test: Case; difference: string | undefi
           value={test.name}
           label="name of the test"
           onDone={(name) => put({ ...test, name })}
+          testId="name-of-test"
         />
         <Button
           label="Delete the test"

@@ -27,7 +27,6 @@ export function LeftOut({ preview }: { preview: Preview }) {
       <Button
         label={all ? "Hide them" : "Show them"}
         kind="ghost"
-        pressed={all}
         onClick={() => setAll(!all)}
         testId="preview-dead-all"
       />

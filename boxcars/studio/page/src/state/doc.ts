@@ -124,9 +124,14 @@ export function redo(): void {
   leaveLostScope();
 }
 
+const OWN = "drawing ";
+
+/** Whether a name is that of a drawing alone, and of no file or template. */
+export const isOwn = (origin: string): boolean => origin.startsWith(OWN);
+
 /** A name for a drawing that has no file, like no other. */
 export const newOrigin = (): string =>
-  `drawing ${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
+  `${OWN}${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
 
 export interface Home {
   file: string | null;

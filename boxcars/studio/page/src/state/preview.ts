@@ -218,15 +218,15 @@ export function putStop(arc: string, where: string | null): void {
 
 /** Keep the data and what came out as a test of the network. */
 export function keepAsTest(): void {
-  const { data, tables, preview } = get();
-  if (!preview) return;
+  const { preview, of } = get();
+  if (!preview || !of) return;
   const full = (texts: Record<string, string>) =>
     Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim()));
   const expect = Object.entries(preview.outputs).map(([name, out]) => [name, out.rows] as const);
   addCase({
     name: "from a preview",
-    given: full(data),
-    tables: full(tables),
+    given: full(of.data),
+    tables: full(of.tables),
     expect: Object.fromEntries(expect),
   });
   say("Kept as a test: see Tests below the canvas.", "good");

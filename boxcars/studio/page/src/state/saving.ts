@@ -4,7 +4,7 @@ import { api, ApiError, type Opened } from "../api/client";
 import { withPlaces } from "./actions";
 import { ask } from "./asking";
 import { checkNow } from "./check";
-import { change, markSaved, useDoc, type Doc } from "./doc";
+import { change, isOwn, markSaved, useDoc, type Doc } from "./doc";
 import { compareWith, complain, openDialog, say, useStudio } from "./studio";
 
 export const LAST = "boxcars.file";
@@ -17,20 +17,29 @@ export async function save(): Promise<boolean> {
   return false;
 }
 
-export async function saveAs(file: string): Promise<boolean> {
-  const { doc, file: open, version } = useDoc.getState();
-  try {
-    return await saveOver(file, doc, file === open ? version : "");
-  } catch (error) {
-    complain(error);
-    return false;
-  }
+let last: Promise<boolean> = Promise.resolve(true);
+
+/** Save under a name, when what is being saved already is done: each has to know the version. */
+export function saveAs(file: string): Promise<boolean> {
+  last = last.then(async () => {
+    const { doc, file: open, version } = useDoc.getState();
+    try {
+      return await saveOver(file, doc, file === open ? version : "");
+    } catch (error) {
+      complain(error);
+      return false;
+    }
+  });
+  return last;
 }
 
 /** Save if the file is as it is known; else the person says what is to be done. */
 async function saveOver(file: string, doc: Doc, over: string | null): Promise<boolean> {
   try {
-    const { version } = await api.save(file, doc.network, doc.positions, over);
+    const { file: before, origins } = useDoc.getState();
+    const document = before === null ? (origins.find(isOwn) ?? "") : "";
+    const { network, positions } = doc;
+    const { version } = await api.save(file, { network, positions, over, document });
     markSaved(doc, file, version);
     sessionStorage.setItem(LAST, file);
     if (useStudio.getState().dialog === "save") openDialog(null);
@@ -73,7 +82,7 @@ const askReplace = (file: string, there: Opened | null): Promise<string | null> 
     title: `Replace ${file}?`,
     words: [
       there
-        ? `There is a file of this name already, with the network ${there.network.name}. If you replace it, that network, its positions and its tests are lost.`
+        ? `There is a file of this name already, with the network ${there.network.name}. If you replace it, that network is lost.`
         : "There is a file of this name already. If you replace it, what is in it is lost.",
     ],
     choices: [{ key: "save", label: "Replace it", kind: "danger" }],

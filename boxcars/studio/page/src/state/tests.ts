@@ -2,19 +2,23 @@
 
 import { create } from "zustand";
 
-import { api } from "../api/client";
-import type { Case, CaseResult } from "../api/types";
+import { api, ApiError } from "../api/client";
+import type { Case, CaseResult, KeptCases } from "../api/types";
+import { plural } from "../ui/format";
+import { ask } from "./asking";
 import { useDoc } from "./doc";
 import { complain, say } from "./studio";
 
 interface TestsState {
   cases: Case[];
+  /** The version of their file, as the studio told it. */
+  version: string | null;
   results: Record<string, CaseResult>;
   chosen: string | null;
   running: boolean;
 }
 
-const NONE: TestsState = { cases: [], results: {}, chosen: null, running: false };
+const NONE: TestsState = { cases: [], version: null, results: {}, chosen: null, running: false };
 
 export const useTests = create<TestsState>(() => NONE);
 const { getState: get, setState: set } = useTests;
@@ -26,24 +30,74 @@ useDoc.subscribe((state, before) => {
   window.clearTimeout(timer);
   timer = 0;
   if (state.opened === before.opened && get().cases.length) {
+    set({ version: null });
     void keep(); // the same network under another name
     return;
   }
   set(NONE);
-  if (state.file !== null)
-    api.tests(state.file).then((answer) => set({ ...NONE, cases: answer.tests }), complain);
+  if (state.file !== null) api.tests(state.file).then((answer) => take(answer), complain);
 });
 
-/** Write the tests to the file beside the network, if it has one. */
-async function keep(): Promise<void> {
+const take = ({ tests, version }: KeptCases): void => set({ ...NONE, cases: tests, version });
+
+let last: Promise<void> = Promise.resolve();
+
+/** Write the tests to the file beside the network, when what is being written already is done. */
+function keep(): Promise<void> {
   timer = 0;
+  last = last.then(write);
+  return last;
+}
+
+async function write(): Promise<void> {
   const { file } = useDoc.getState();
   if (file === null) return;
   try {
-    await api.saveTests(file, get().cases);
+    set({ version: (await api.saveTests(file, get().cases, get().version)).version });
   } catch (error) {
-    complain(error);
+    if (error instanceof ApiError && error.status === 409) await resolve(file);
+    else complain(error);
   }
+}
+
+/** The tests were changed elsewhere, and here: the person says which of them stay. */
+async function resolve(file: string): Promise<void> {
+  const there = await api.tests(file);
+  const choice = await ask({
+    title: `The tests of ${file} were changed elsewhere`,
+    words: [
+      `In the file there ${there.tests.length === 1 ? "is" : "are"} ${plural(there.tests.length, "test")} now, here ${get().cases.length}. Those that are in only one place are lost with the other, unless you keep both.`,
+    ],
+    choices: [
+      { key: "theirs", label: "Take over the file" },
+      { key: "mine", label: "Replace the file", kind: "danger" },
+      { key: "both", label: "Keep both", kind: "primary" },
+    ],
+    stay: "Later",
+  });
+  if (choice === "theirs") take(there);
+  if (choice !== "mine" && choice !== "both") return;
+  set({ version: there.version });
+  if (choice === "both") set({ cases: joined(there.tests, get().cases) });
+  await write();
+}
+
+/** All tests of two lists; of two that have one name and differ, the second gets another. */
+function joined(one: readonly Case[], other: readonly Case[]): Case[] {
+  const all = [...one];
+  for (const test of other) {
+    const known = all.find((t) => t.name === test.name);
+    if (!known) all.push(test);
+    else if (JSON.stringify(known) !== JSON.stringify(test))
+      all.push({ ...test, name: freeTestName(all, test.name) });
+  }
+  return all;
+}
+
+function freeTestName(tests: readonly Case[], wanted: string): string {
+  let name = wanted;
+  for (let n = 2; tests.some((t) => t.name === name); n += 1) name = `${wanted} ${n}`;
+  return name;
 }
 
 /** Write what was changed a moment ago, before another drawing is shown. */
@@ -63,9 +117,7 @@ export function putCases(cases: Case[]): void {
 }
 
 export function addCase(test: Case): void {
-  const names = get().cases.map((c) => c.name);
-  let name = test.name;
-  for (let n = 2; names.includes(name); n += 1) name = `${test.name} ${n}`;
+  const name = freeTestName(get().cases, test.name);
   putCases([...get().cases, { ...test, name }]);
   set({ chosen: name });
 }
