@@ -40,6 +40,15 @@ def compiled_so_far(folder: Path) -> int:
     return found
 
 
+def compiling_words(done: int, about: int) -> str:
+    """How far it is, for people.
+
+    >>> compiling_words(7, 20)
+    'compiling kernels, once for this installation: 7 of about 20'
+    """
+    return f"compiling kernels, once for this installation: {done} of about {about}"
+
+
 def forget_compiling(folder: Path) -> None:
     """Remove what workers have noted, as the run begins and ends."""
     shutil.rmtree(folder / _FOLDER, ignore_errors=True)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from boxcars.engine.compiling import compiling_words
+
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status
     from boxcars.engine.run_stats import RunStats
@@ -33,8 +35,7 @@ def announce(sinks: Mapping[str, str]) -> None:
 def progress_line(status: Status, stats: RunStats) -> str:
     """How a run stands, in one line."""
     if status.compiling is not None:
-        done, about = status.compiling
-        return f"compiling kernels, once for this installation: {done} of about {about}"
+        return compiling_words(*status.compiling)
     read, out = sum(status.read.values()), sum(output.tuples for output in stats.outputs.values())
     return (
         f"epoch {status.epoch}: {read:,} tuples in ({stats.in_rate:,.0f}/s), "

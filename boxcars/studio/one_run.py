@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from boxcars.engine.compiling import compiling_words
 from boxcars.engine.foreground import INTERRUPTED
 from boxcars.io.files import replacing, writing
 from boxcars.lang.files import dumps
@@ -126,7 +127,9 @@ class TheRun:
         self._spark_ui = status.get("pages")
         usage = process.usage()
         self._note(status["epoch"], status["read"], stats, usage)
-        self.record.sentence = _progress(self.record)
+        compiling = status.get("compiling")
+        said = f"{compiling_words(*compiling)}." if compiling else _progress(self.record)
+        self.record.sentence = said
         self.history.note(time(), measured(stats, *usage))
 
     def _note(self, epoch: int, read: dict[str, int], stats: dict[str, Any], usage: Usage) -> None:

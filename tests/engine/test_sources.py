@@ -248,9 +248,7 @@ class TestFollow:
         log.write_text("".join(kept.get(lost, renamed)))
         put(tmp_path / "in/4.csv", 4, 5)
         (tmp_path / "in/_SUCCESS").touch()
-        with pytest.raises(
-            bx.BoxcarsError, match="files.jsonl: the checkpoint is damaged"
-        ):
+        with pytest.raises(bx.BoxcarsError, match="files.jsonl: the checkpoint is damaged"):
             runs.start(source).wait()
 
     def test_a_log_of_an_older_version(self, tmp_path: Path) -> None:
