@@ -46,11 +46,11 @@ def test_kernels_are_counted_while_they_are_compiled(tmp_path: Path) -> None:
 
 def test_a_kernel_counts_once_with_all_that_it_calls(tmp_path: Path) -> None:
     @njit
-    def inner(x: int) -> int:
+    def inner(x):
         return x + 1
 
     @njit
-    def outer(x: int) -> int:
+    def outer(x):
         return inner(x) * 2
 
     before = compiling._Counter.number
@@ -61,7 +61,7 @@ def test_a_kernel_counts_once_with_all_that_it_calls(tmp_path: Path) -> None:
 
 def test_nobody_minds_if_it_can_not_be_noted(tmp_path: Path) -> None:
     @njit
-    def another(x: int) -> int:
+    def another(x):
         return x - 1
 
     with noting_compiling(str(tmp_path / "no" / "folder")):
