@@ -66,7 +66,5 @@ def test_what_a_module_raises_on_a_worker(spark: SparkSession, module: Path) -> 
         "def same(train):\n    return train\n"
     )
     __import__("module_of_mine")
-    with pytest.raises(
-        bx.BoxcarsError, match="by a worker of Spark: ValueError: not here"
-    ):
+    with pytest.raises(bx.BoxcarsError, match="by a worker of Spark: ValueError: not here"):
         run(spark, "t", box="module_of_mine:same")
