@@ -12,7 +12,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from boxcars.expr import cursor
 from boxcars.io import arrow
+from boxcars.lang import text
 from boxcars.outside import mailbox, tcp
 from boxcars.outside.connector import connect as connector
 from boxcars.outside.mailbox import Full, Mailbox, Message
@@ -391,7 +393,7 @@ class TestLinesOverTcp:
 def test_the_numbers_that_the_docs_name() -> None:
     """docs/how-to/secure-a-run.md says every bound."""
     page = Path(__file__).parents[2] / "docs" / "how-to" / "secure-a-run.md"
-    text = " ".join(page.read_text(encoding="utf-8").split())
+    words = " ".join(page.read_text(encoding="utf-8").split())
     for sentence in (
         f"| connections to a port at once | {connections.CONNECTIONS} |",
         f"| seconds until a request has been said | {connections.HEADERS:.0f} |",
@@ -409,5 +411,7 @@ def test_the_numbers_that_the_docs_name() -> None:
         f"| connections to a `tcp://` input | {tcp.CONNECTIONS} |",
         f"| seconds without a word over TCP | {tcp._IDLE:,.0f} |",
         f"| a line over TCP | {tcp._LONGEST // 2**20} MB |",
+        f"| a network file | {text._MAX_DEPTH} deep, {text._MAX_PARTS:,} parts with all aliases |",
+        f"| an expression | {cursor.MAX_TOKENS:,} words, {parse.MAX_DEPTH} deep |",
     ):
-        assert sentence in text, sentence
+        assert sentence in words, sentence
