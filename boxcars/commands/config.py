@@ -59,7 +59,7 @@ def _read_file(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         return {}
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Wrong(f"{path}: can't be read: {error}.") from None
     tables = {name: _checked(path, name, table, commands) for name, table in found.items()}
     if not Path(os.environ.get(WHERE, FILE)).is_absolute():

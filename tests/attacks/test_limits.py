@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from boxcars.expr import cursor
+from boxcars.expr import cursor, parse
 from boxcars.io import arrow
 from boxcars.lang import text
 from boxcars.outside import mailbox, tcp
