@@ -6,6 +6,10 @@ which has a table for each command::
     [run]
     instances = 4
     source = ["calls=kafka://localhost/calls"]
+
+A file that is found in the current folder may have come with a network, as a part of what somebody
+else has packed. So it can only say what stays in the folder; one that the user has named, by its
+whole path in ``BOXCARS_CONFIG``, can say all but that code may run.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from boxcars.model.problem import Wrong, nearest
+from boxcars.outside.url import files_in
 
 FILE = "boxcars.toml"
 WHERE = "BOXCARS_CONFIG"
@@ -24,6 +29,10 @@ WHERE = "BOXCARS_CONFIG"
 
 _TYPED = ("allow-code",)
 """What a folder may not say of itself."""
+_REACHING = ("host", "master")
+"""Options that open a port to others, or send all work elsewhere."""
+_STAYING = ("enqueue", "dequeue", "rate", "sqlite")
+"""The schemes of addresses that lead nowhere else."""
 
 Options = Mapping[str, Any]
 """The options of a command, by what they are called on the command line, without dashes."""
@@ -50,9 +59,43 @@ def _read_file(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         return {}
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Wrong(f"{path}: can't be read: {error}.") from None
-    return {name: _checked(path, name, table, commands) for name, table in found.items()}
+    tables = {name: _checked(path, name, table, commands) for name, table in found.items()}
+    if not Path(os.environ.get(WHERE, FILE)).is_absolute():
+        for name, table in tables.items():
+            _check_reach(path, name, table)
+    return tables
+
+
+def _check_reach(path: Path, name: str, table: Mapping[str, Any]) -> None:
+    """Refuse options of a file that the user has not named if they reach out of its folder."""
+    for key, value in table.items():
+        texts = [str(one) for one in value] if isinstance(value, list) else [str(value)]
+        if (key in _REACHING and texts != ["127.0.0.1"]) or not all(map(_stays, texts)):
+            raise Wrong(
+                f"{path}, [{name}]: '{key}' reaches out of this folder, and the file may have come "
+                f"with a network: say --{key}, or {WHERE}={path.resolve()} if the file is yours."
+            )
+
+
+def _stays(text: str) -> bool:
+    """Whether a value names nothing but what is in this folder: no secret, no address, no path.
+
+    >>> [_stays(text) for text in ("4", "calls=data/calls.csv", "calls=enqueue://")]
+    [True, True, True]
+    >>> [_stays(text) for text in ("a=/etc/passwd", "a=../x", "a=http://evil.example", "a=${KEY}")]
+    [False, False, False, False]
+    """
+    if "${" in text:
+        return False
+    name, equals, place = text.partition("=")
+    where = place if equals and "/" not in name else text
+    if "://" in where and where.partition("://")[0] not in _STAYING:
+        return False
+    here = Path.cwd().resolve()
+    files = [] if where.startswith("rate:") else files_in(where)
+    return all((here / file).resolve().is_relative_to(here) for file in files)
 
 
 def _checked(path: Path, name: str, table: Any, commands: Mapping[str, Any]) -> dict[str, Any]:

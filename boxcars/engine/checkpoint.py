@@ -187,7 +187,7 @@ def _files(manifests: Iterable[Manifest]) -> set[str]:
 def _read(path: Path, make: Callable[[Any], T]) -> T:
     try:
         return make(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BoxcarsError(f"{path}: the checkpoint is damaged: {error}.") from None
 
 

@@ -8,6 +8,7 @@ import polars as pl
 from sqlglot import exp
 
 from boxcars.expr.cast import cast, type_named
+from boxcars.expr.cursor import shorten
 from boxcars.expr.functions import lookup, refuse_clock
 from boxcars.expr.operators import OPERATORS, bools, same_type
 from boxcars.expr.parse import Tree
@@ -61,11 +62,13 @@ class _Translator:
             return literal(node.name, words)
         if not node.name.isdigit():
             return literal(float(node.name), words)
-        return self.integer(int(node.name), words)
+        return self.integer(node.name, 1, words)
 
-    def integer(self, number: int, words: str) -> Value:
+    def integer(self, digits: str, sign: int, words: str) -> Value:
+        short = digits.lstrip("0")[:20] or "0"  # 20 digits are too many, and Python refuses 4,300
+        number = sign * int(short)
         if not -_INT_MAX - 1 <= number <= _INT_MAX:
-            raise Wrong(f"{words} is too large for an int: it has 64 bits.")
+            raise Wrong(f"{shorten(words)} is too large for an int: it has 64 bits.")
         return literal(number, words)
 
     def boolean(self, node: exp.Expr) -> Value:
@@ -76,7 +79,7 @@ class _Translator:
 
     def negative(self, node: exp.Expr) -> Value:
         if isinstance(node.this, exp.Literal) and node.this.name.isdigit():
-            return self.integer(-int(node.this.name), self.tree.words(node))
+            return self.integer(node.this.name, -1, self.tree.words(node))
         value = self.value(node.this)
         if not value.type.numeric:
             raise Wrong(f"- needs a number, got {value}.")

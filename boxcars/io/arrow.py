@@ -182,15 +182,16 @@ def _is_text(type_: pa.DataType) -> bool:
 
 def _text_bytes(chunk: pa.Array) -> int:
     """The bytes of texts; a number has none besides its own."""
-    if isinstance(chunk, pa.DictionaryArray):
-        lengths = _lengths_of(chunk.dictionary)
-        return int(pc.sum(pc.take(lengths, chunk.indices)).as_py() or 0)
-    return int(pc.sum(_lengths_of(chunk)).as_py() or 0)
+    texts = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk
+    if not _is_text(texts.type):
+        return 0
+    lengths = _lengths_of(texts)
+    if texts is not chunk:
+        lengths = pc.take(lengths, chunk.indices)
+    return int(pc.sum(lengths).as_py() or 0)
 
 
 def _lengths_of(texts: pa.Array) -> pa.Array:
-    if not _is_text(texts.type):
-        return pa.array(np.zeros(len(texts), np.int64))
     if str(texts.type).endswith("_view"):  # each has its length first, and then where it is
         views = np.frombuffer(texts.buffers()[1] or b"", np.int32)[::4]
         found = pa.array(views[texts.offset : texts.offset + len(texts)].astype(np.int64))

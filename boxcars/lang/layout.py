@@ -34,7 +34,7 @@ def load_layout(network: str | Path) -> Layout:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         return {str(name): (float(x), float(y)) for name, (x, y) in data.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         raise BoxcarsError(
             f'{path}: expected positions such as {{"fast": [120, 40]}}; mend or remove the file.'
         ) from None

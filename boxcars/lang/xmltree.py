@@ -45,6 +45,8 @@ class Element:
 def parse(content: str, file: str) -> Element:
     """The root of an XML text."""
     parser = expat.ParserCreate()
+    parser.buffer_text = True  # else each line of a text comes by itself
+    parser.buffer_size = 2**20
     root = Element("")
     stack = [root]
 

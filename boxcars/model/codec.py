@@ -17,6 +17,8 @@ from boxcars.model.problem import Path, Problem, Wrong, nearest
 
 Plain = Any
 Problems = list[Problem]
+LONGEST = 100_000
+"""Characters of a text in which parameters of superboxes stand."""
 PLACEHOLDER = re.compile(r"\$([^\W\d]\w*)")
 """A parameter of a superbox, used inside it: ``$limit``."""
 
@@ -193,4 +195,13 @@ def substitute(plain: Plain, arguments: Mapping[str, Plain]) -> Plain:
     def text(match: re.Match[str]) -> str:
         return str(arguments.get(match[1], match[0]))
 
-    return PLACEHOLDER.sub(text, plain)
+    if len(plain) + sum(len(text(match)) for match in PLACEHOLDER.finditer(plain)) > 2 * LONGEST:
+        raise Wrong(_too_long())
+    found = PLACEHOLDER.sub(text, plain)
+    if len(found) > LONGEST:
+        raise Wrong(_too_long())
+    return found
+
+
+def _too_long() -> str:
+    return f"the parameters of superboxes make a text of more than {LONGEST:,} characters."

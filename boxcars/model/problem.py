@@ -17,6 +17,8 @@ _KINDS = {
     "superboxes": "superbox",
     "connection_points": "connection point",
 }
+_LONGEST = 1000
+"""Characters of a message."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class Problem:
     message: str
     path: Path = ()
     location: Location | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.message) > _LONGEST:  # it shows something that stands in the file
+            half = _LONGEST // 2
+            object.__setattr__(self, "message", f"{self.message[:half]}...{self.message[-half:]}")
 
     def __str__(self) -> str:
         head = f"{self.location}: " if self.location else ""

@@ -15,6 +15,9 @@ from boxcars.model.network import Network
 from boxcars.model.problem import Path, Problem, Wrong, nearest
 from boxcars.model.schema import Schema
 
+MOST = 10_000
+"""Boxes that superboxes may make of a network."""
+
 
 @dataclass(frozen=True)
 class Superbox:
@@ -112,9 +115,12 @@ class _Opener:
         self.problems: list[Problem] = []
 
     def resolve(self, arc: Arc) -> Arc:
-        """The arc inside that a port of a superbox stands for."""
+        """The arc inside that a port of a superbox stands for, once all are opened up."""
+        passed = []
         while arc in self.aliases:
+            passed.append(arc)
             arc = self.aliases[arc]
+        self.aliases |= dict.fromkeys(passed, arc)  # the next one need not go all the way
         return arc
 
     def open(
@@ -124,6 +130,9 @@ class _Opener:
         if not isinstance(node.box, Use):
             self.origins[name] = path
             return {name: node}
+        if len(self.origins) + len(self.uses) >= MOST:
+            self._wrong_once(name, path, f"superboxes make more than {MOST:,} boxes of this.")
+            return {}
         if node.box.superbox in self.broken:
             self.failed.add(name)
             return {}
@@ -174,7 +183,11 @@ class _Opener:
         if not definition.params:
             body = definition.body
         else:
-            plain = substitute(network_to_plain(definition.body), values)
+            try:
+                plain = substitute(network_to_plain(definition.body), values)
+            except Wrong as wrong:
+                self.problems.append(Problem(str(wrong), ("superboxes", definition.body.name)))
+                return None
             reading = read_network(plain)
             self.problems += [
                 replace(p, path=("superboxes", definition.body.name, *p.path))
@@ -203,6 +216,11 @@ class _Opener:
             self.aliases[Arc(name, port)] = inner
             self.aliases.setdefault(Arc(name, str(index)), inner)
         return True
+
+    def _wrong_once(self, name: str, path: Path, message: str) -> None:
+        self.failed.add(name)
+        if not any(problem.message == message for problem in self.problems):
+            self._wrong(name, path, message)
 
     def _wrong(self, name: str, path: Path, message: str, *more: str) -> None:
         self.failed.add(name)

@@ -106,6 +106,24 @@ def _expanded(text: str, shown: str) -> str:
     return _VARIABLE.sub(value, text)
 
 
+def files_in(address: str) -> list[str]:
+    """The files of this machine that an address names: a path is one, and some have some.
+
+    >>> files_in("calls.csv"), files_in("sqlite:///calls.db?table=t"), files_in("kafka://host/t")
+    (['calls.csv'], ['calls.db'], [])
+    >>> files_in("tcp://127.0.0.1:7001?cert=c.pem&key=k.pem&token=x")
+    ['c.pem', 'k.pem']
+    """
+    if "://" not in address:
+        return [address]
+    url = Url.parse(address)
+    named = ("ca", "cert", "key") if url.scheme == "tcp" else ("ca", "cert")
+    found = [url.options[name] for name in named if url.options.get(name)]
+    if url.scheme.startswith("sqlite"):
+        found.append(url.path.removeprefix("file:"))
+    return found
+
+
 def is_loopback(host: str) -> bool:
     """Whether an address is only seen from this machine.
 

@@ -18,7 +18,7 @@ from boxcars.studio.missing import Missing, Unable
 from boxcars.studio.one_run import TheRun
 from boxcars.studio.records import Record, read_record
 from boxcars.studio.run_wire import AskModify
-from boxcars.studio.starting import Order
+from boxcars.studio.starting import Order, check_places
 from boxcars.studio.workspace import Workspace
 
 _PATIENCE = 60.0
@@ -115,6 +115,7 @@ class Runs:
             net.check().or_raise()
             changes["network"] = network_to_plain(net)
         order = before.model_copy(update=changes).fitted()
+        check_places(order, self._workspace)
         run.stop(_PATIENCE, changing=True)
         sentence = run.again(order, _START, fresh=asked.fresh)
         if sentence and not live:

@@ -104,8 +104,8 @@ def prepare(asked: AskRun, workspace: Workspace, code: bool) -> Order:
     sources = _addresses(asked.sources, net.inputs, {"inject": INJECT, "": INJECT}, workspace)
     sinks = _addresses(asked.sinks, net.outputs, {"live": LIVE, "-": LIVE, "": LIVE}, workspace)
     for where in asked.tables.values():
-        if isinstance(where, str) and "://" not in where:
-            workspace.inside(where)
+        if isinstance(where, str):
+            workspace.inside_only(where)
     return Order(
         name=asked.name or net.name,
         document=asked.document or asked.file or "",
@@ -122,6 +122,13 @@ def prepare(asked: AskRun, workspace: Workspace, code: bool) -> Order:
         follow=asked.follow,
         code=code,
     )
+
+
+def check_places(order: Order, workspace: Workspace) -> None:
+    """Refuse an order of before that names files elsewhere: it may have come with the folder."""
+    tables = [where for where in order.tables.values() if isinstance(where, str)]
+    for where in (*order.sources.values(), *order.sinks.values(), *tables):
+        workspace.inside_only(where)
 
 
 def grouped(net: Network, groups: Mapping[str, list[str]]) -> Network:
@@ -168,8 +175,7 @@ def _addresses(
     for name in names:
         where = given.get(name, "").strip()
         address = words.get(where, where)
-        if "://" not in address:
-            workspace.inside(address)
+        workspace.inside_only(address)
         found[name] = address
     return found
 

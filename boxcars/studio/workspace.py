@@ -6,11 +6,13 @@ Nothing outside of the folder is read or written by a name that a caller gives.
 from __future__ import annotations
 
 import re
+from glob import glob
 from pathlib import Path
 
 from boxcars.io.files import data_files, writing
 from boxcars.lang.layout import layout_path
 from boxcars.model.problem import Wrong, nearest
+from boxcars.outside.url import files_in
 from boxcars.studio.missing import Missing
 from boxcars.studio.wire import DataFile, NetworkFile
 
@@ -19,6 +21,7 @@ _CODE = ".py"
 NO_CODE = "a network in Python is a program: start the studio with --allow-code if you trust it."
 _OWN = ".boxcars"
 """The folder in the folder for what the studio keeps itself."""
+_PATTERN = re.compile(r"[*?\[]")
 _FILE = re.compile(r"[^\W.][\w. -]*")
 _SECTION = re.compile(r'^\s*[{"]*(inputs|boxes|outputs|superboxes|tables)"?\s*:', re.M)
 _XML = re.compile(r"<(borealis|directive|directives)\b", re.I)
@@ -83,14 +86,27 @@ class Workspace:
         return path
 
     def inside(self, name: str) -> Path:
-        """A path in the folder; one that leads out of it is refused."""
+        """A path or a pattern in the folder; one that leads out of it is refused."""
         path = self.folder / name
-        if "\0" in name or not path.resolve().is_relative_to(self.folder.resolve()):
+        if "\0" in name or not self._leads_inside(path):
             raise Wrong(
                 f"{name!r} is outside of the folder of the studio: put the file there, or start "
                 "the studio in a folder that has it."
             )
         return path
+
+    def _leads_inside(self, path: Path) -> bool:
+        """Whether a path stays in the folder, wherever links on its way lead."""
+        home = self.folder.resolve()
+        if not path.resolve().is_relative_to(home):
+            return False
+        found = glob(str(path)) if _PATTERN.search(str(path)) else []  # noqa: PTH207  any path
+        return all(Path(each).resolve().is_relative_to(home) for each in found)
+
+    def inside_only(self, address: str) -> None:
+        """Refuse an address, or a path, that names a file outside of the folder."""
+        for file in files_in(address):
+            self.inside(file)
 
     def tests_path(self, file: str) -> Path:
         """The file with the tests of a network: ``calls.tests.yaml`` for ``calls.yaml``."""

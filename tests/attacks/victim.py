@@ -5,9 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import time
+from collections.abc import Callable
 from typing import Any
 
 from tests.service.test_service import Served, rows
+
+SECONDS = 60.0
+"""How long something may take that must come, however slow the machine is."""
 
 
 class Victim(Served):
@@ -58,3 +63,11 @@ def answered(talk: socket.socket) -> bytes:
     except ConnectionError:
         pass
     return found
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    """Wait for something that must come, however slow the machine is."""
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
+from boxcars.expr.cursor import shorten
 from boxcars.expr.functions import Group
 from boxcars.model.problem import Wrong
 
@@ -72,7 +73,7 @@ def _checked(pattern: str) -> str:
     try:
         pl.select(pl.lit("").str.contains(pattern))
     except pl.exceptions.PolarsError:
-        raise Wrong(f"'{pattern}' is not a regular expression.") from None
+        raise Wrong(f"'{shorten(pattern)}' is not a regular expression.") from None
     return pattern
 
 

@@ -1,0 +1,160 @@
+"""Batches that are wrong, or would grow without end: the sender is told, and the run goes on."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from boxcars.io import arrow
+from boxcars.io.arrow import read_batch, read_stream
+from boxcars.io.inbox import Decoder
+from boxcars.model.problem import Wrong
+from boxcars.service.wire import ARROW, table_to_bytes
+from tests.attacks.victim import Victim, until
+from tests.service.test_service import network, rows
+
+MB = 2**20
+LIMIT = 4 * MB
+
+
+def packed(table: pa.Table, compression: str | None = None) -> bytes:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def column(data: Any, type_: Any = None) -> pa.Table:
+    return pa.table({"t": pa.array(data, type_), "who": pa.nulls(len(data))})
+
+
+def dictionary() -> pa.Table:
+    """One long text, and many who point to it."""
+    indices = pa.array(np.zeros(100, np.int8))
+    return pa.table({"t": range(100), "who": pa.DictionaryArray.from_arrays(indices, ["x" * MB])})
+
+
+def views() -> pa.Table:
+    """The same with views: each says where in the text it is, and all are at its beginning."""
+    text = pa.array(["x" * MB], pa.string_view())
+    validity, view, *data = text.buffers()
+    many = pa.py_buffer(view.to_pybytes() * 100)
+    return pa.table(
+        {"t": range(100), "who": pa.Array.from_buffers(text.type, 100, [validity, many, *data], 0)}
+    )
+
+
+def runs() -> pa.Table:
+    ends, values = pa.array([2**30], pa.int32()), pa.array([1])
+    return pa.table({"t": pa.RunEndEncodedArray.from_arrays(ends, values)})
+
+
+def nothing() -> bytes:
+    """Nulls have no values, so a message can say that there are as many as it likes."""
+    data = packed(pa.table({"t": pa.nulls(12_345)}))
+    assert data.count((12_345).to_bytes(8, "little")) == 3
+    return data.replace((12_345).to_bytes(8, "little"), (2**40).to_bytes(8, "little"))
+
+
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "zeros, compressed (zstd)": lambda: packed(column(np.zeros(MB, np.int64)), "zstd"),
+    "zeros, compressed (lz4)": lambda: packed(column(np.zeros(MB, np.int64)), "lz4"),
+    "a dictionary": lambda: packed(dictionary()),
+    "a dictionary, compressed": lambda: packed(dictionary(), "zstd"),
+    "views": lambda: packed(views()),
+    "rows of nothing": nothing,
+    "rows of bytes without bytes": lambda: packed(column([b""] * MB, pa.binary(0))),
+    "runs": lambda: packed(runs()),
+    "narrow numbers": lambda: packed(column(np.zeros(MB, np.int8))),
+    "structs": lambda: packed(pa.table({"t": pa.array([{"a": 1}])})),
+    "many columns": lambda: packed(pa.table({f"c{n}": pa.nulls(MB) for n in range(100)})),
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_a_small_message_that_would_take_all_memory(
+    what: str, victim: Victim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow, "UNFOLDED", LIMIT)
+    data = BOMBS[what]()
+    pool = pa.default_memory_pool()
+    before = pool.bytes_allocated()
+    with pytest.raises(Wrong, match="send it in several|leave it out"):
+        read_stream(data)
+    assert pool.bytes_allocated() <= before + LIMIT
+    found = Decoder(network().inputs["rows"], {"format": "arrow"}).decode([data])
+    assert (found.tuples.height, found.dead.height) == (0, 1)
+    code, answer = victim.ask("POST", "/api/inputs/rows", data, content_type=ARROW)
+    assert (code, len(answer["detail"]) > 20) == (400, True)
+
+
+def test_what_is_compressed_is_not_written_out_to_see_how_large_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A message can claim any size; nothing of it is taken at its word."""
+    monkeypatch.setattr(arrow, "UNFOLDED", LIMIT)
+    data = bytearray(packed(column(np.arange(1000)), "zstd"))
+    length = (8000).to_bytes(8, "little")
+    assert data.count(length) == 1, "the size of the column, before what is compressed"
+    at = data.rindex(length)
+    data[at : at + 8] = (2**50).to_bytes(8, "little")
+    with pytest.raises(Wrong, match=r"would take 1,125,899,906,8\d\d,\d\d\d bytes"):
+        read_stream(bytes(data))
+
+
+def test_batches_over_a_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = dictionary().combine_chunks()
+    plain = rows(0, 10).to_batches()[0]
+    assert read_batch(bytes(plain.serialize()), plain.schema).num_rows == 10
+    monkeypatch.setattr(arrow, "UNFOLDED", arrow.unfolded(rows(0, 10)) - 1)
+    with pytest.raises(Wrong, match="send it in several"):
+        read_batch(bytes(plain.serialize()), plain.schema)
+    with pytest.raises(Wrong):
+        read_batch(bytes(table.to_batches()[0].serialize()), table.schema)
+
+
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+def test_what_is_no_bomb_is_read(compression: str | None) -> None:
+    table = pa.table(
+        {
+            "t": pa.array([1, 2], pa.int32()),
+            "who": pa.array(["ann", "bob"]).dictionary_encode(),
+            "view": pa.array(["ann", None], pa.string_view()),
+        }
+    )
+    found = read_stream(packed(table, compression))
+    assert found.to_pylist() == table.to_pylist()
+    assert not any(pa.types.is_dictionary(type_) for type_ in found.schema.types)
+
+
+WRONG = {
+    "no field t": pa.table({"who": ["a", "b"]}),
+    "a text for a number that is none": pa.table({"t": ["x", "y"], "who": ["a", "b"]}),
+    "bytes for a number": pa.table({"t": [b"1", b"2"], "who": ["a", "b"]}),
+    "no field at all": pa.table({"x": pa.nulls(2)}),
+    "a number for a text": pa.table({"t": [1, 2], "who": [1, 2]}),
+    "a time for a number": pa.table({"t": pa.array([0, 1], pa.timestamp("us")), "who": ["a", "b"]}),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_batch_is_dead_letters(what: str, victim: Victim) -> None:
+    """Each of its rows is counted, with the reason, beside right ones before and after it."""
+    before = victim.run.stats().boxes["rows"].dead
+    for data in (table_to_bytes(rows(0, 1)), table_to_bytes(WRONG[what]), b'{"t": 0, "who": "a"}'):
+        kind = {} if data.startswith(b"{") else {"content_type": ARROW}
+        assert victim.ask("POST", "/api/inputs/rows", data, **kind)[0] == 200
+    victim.client.enqueue("rows", WRONG[what])
+    until(lambda: victim.run.stats().boxes["rows"].dead == before + 4, "four are counted")
+
+
+def test_letters_say_why() -> None:
+    decoder = Decoder(network().inputs["rows"], {})
+    found = decoder.decode(WRONG["no field t"])
+    assert found.tuples.height == 0
+    assert [json.loads(record) for record in found.dead["record"]] == [{"who": "a"}, {"who": "b"}]
+    assert set(found.dead["reason"]) == {"the data has no field 't'. There is: who."}
