@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from boxcars.cli import app
+from tests.strangers.installed import copied_by
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 
@@ -28,8 +29,8 @@ def test_the_options_of_the_manifest_are_those_of_the_command() -> None:
 def test_images_are_made_of_what_is_there(name: str) -> None:
     lines = (DEPLOY / name).read_text().splitlines()
     copied = [word for line in lines if line.startswith("COPY") for word in line.split()[1:-1]]
-    assert copied
     assert all((DEPLOY.parent / word).exists() for word in copied)
+    assert copied == copied_by("Dockerfile"), "a wheel is built of these in tests/strangers"
 
 
 def test_prometheus() -> None:
