@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from boxcars.lang.modules import importer_for
 from boxcars.lang.trust import judged
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.box import Box, box_types, params
@@ -26,7 +27,12 @@ _ALLOW = "start the studio with --allow-code if you trust it."
 
 def readable(plain: wire.Plain, code: bool) -> Network:
     """The network, or an error with everything that could not be read; code is refused first."""
-    return _whole(judged(read_network(plain), code, _ALLOW))
+    return _whole(judged(_read(plain, code), code, _ALLOW))
+
+
+def _read(plain: wire.Plain, code: bool) -> Reading:
+    """What is drawn; the modules that it names are imported if that is allowed."""
+    return read_network(plain, importer=importer_for() if code else None)
 
 
 def unjudged(plain: wire.Plain) -> Network:
@@ -53,7 +59,7 @@ def check_reading(reading: Reading, code: bool) -> Checked:
 
 def check_plain(plain: wire.Plain, code: bool) -> wire.CheckAnswer:
     """Everything that is wrong with a network, its schemas, and the ports of its boxes."""
-    reading = read_network(plain)
+    reading = _read(plain, code)
     checked = check_reading(reading, code)
     net = reading.network
     used = use_arcs(net, reading.broken).items()

@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -143,3 +144,37 @@ def test_a_port_in_use(served: Served) -> None:
 def test_the_commands_are_there() -> None:
     names = [command.name for command in boxcars.registered_commands]
     assert {"studio", "test"} <= set(names)
+
+
+MODULES = """
+name: own
+modules: [rules_of_studio]
+inputs:
+  rows: {ts: t, fields: {t: int}}
+boxes:
+  m: {type: map, in: rows, fields: {t: t, y: in_studio(t)}}
+outputs:
+  out: {from: m}
+"""
+
+
+def test_modules_are_imported_only_with_leave_and_are_never_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "import boxcars as bx\n@bx.function\ndef in_studio(x):\n    return x * 2\n"
+    (tmp_path / "rules_of_studio.py").write_text(code)
+    (tmp_path / "own.yaml").write_text(MODULES)
+    for allowed in (False, True):
+        studio = Served(tmp_path, allow_code=allowed)
+        try:
+            found = studio.get("/api/networks/own.yaml")
+            assert found["network"]["modules"] == ["rules_of_studio"]
+            assert ("rules_of_studio" in sys.modules) is allowed
+            assert studio.post("/api/check", {"network": found["network"]})["ok"] is allowed
+            kept = {"network": found["network"], "over": found["version"]}
+            assert studio.call("PUT", "/api/networks/own.yaml", kept)[0] == 200
+        finally:
+            studio.close()
+        assert "rules_of_studio" in (tmp_path / "own.yaml").read_text()
+    sys.modules.pop("rules_of_studio", None)

@@ -51,6 +51,8 @@ export interface Superbox extends Body {
 
 export interface Network extends Body {
   name: string;
+  /** Python modules with code of the user's own; they stay as the file names them. */
+  modules?: string[];
 }
 
 export type Positions = Record<string, [number, number]>;
