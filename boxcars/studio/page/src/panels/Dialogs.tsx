@@ -50,8 +50,8 @@ function Help() {
       </dl>
       <p className="help">
         Boxcars {about?.version}, in {about?.folder}. Whatever is done here can be done on the
-        command line too: see <code>boxcars --help</code>. What describes the API is
-        printed by <code>python -m boxcars.studio.openapi</code>.
+        command line too: see <code>boxcars --help</code>. What describes the API is printed by{" "}
+        <code>python -m boxcars.studio.openapi</code>.
       </p>
     </Dialog>
   );
