@@ -1,5 +1,6 @@
 """An installed wheel, in an empty environment, from another folder."""
 
+import platform
 import re
 import signal
 import subprocess
@@ -8,6 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.cluster import Cluster
 from tests.strangers.installed import Installed, tracebacks
 from tests.strangers.notebook import run_cells
 
@@ -117,3 +119,28 @@ def test_java_that_is_not_there(installed: Installed, folder: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("Spark does not start: /no/java/bin/java: No such file")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_doctor_on_a_cluster(
+    installed: Installed, bare_cluster: Cluster, tmp_path: Path
+) -> None:
+    (tmp_path / "state").mkdir()
+    arguments = ["--master", bare_cluster.master, "--checkpoint", str(tmp_path / "state")]
+    done = installed.run("boxcars", "doctor", *arguments, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Python {platform.python_version()} at {installed.python}" in done.stdout
+    assert "is seen and written by all executors" in done.stdout
+    subprocess.run([installed.python, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    bare = str(tmp_path / "bare" / "bin" / "python")
+    done = installed.run("boxcars", "doctor", *arguments, folder=tmp_path, PYSPARK_PYTHON=bare)
+    assert done.returncode == 1
+    assert f"the executors have no module 'boxcars': run `{bare} -m pip install" in done.stdout
+
+
+def test_the_doctor_behind_a_broken_path(installed: Installed, tmp_path: Path) -> None:
+    environment = {"PATH": str(tmp_path), "JAVA_HOME": ""}
+    done = installed.run("boxcars", "doctor", folder=tmp_path, **environment)
+    assert done.returncode == 1
+    assert "wrong  Java         there is none on the PATH, and JAVA_HOME is not set" in done.stdout
+    assert "wrong  bash" in done.stdout
+    assert not tracebacks(done.stdout + done.stderr)
