@@ -15,9 +15,13 @@ from doctest import ELLIPSIS
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from sybil import Document, Example, Region, Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
+
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")  # a busy machine is no failure
 
 _FILE = re.compile(r"<!-- file: (?P<name>\S+) -->\n+```\w+\n(?P<text>.*?)^```", re.M | re.S)
 _CONSOLE = re.compile(r"^```console\n(?P<text>.*?)^```", re.M | re.S)

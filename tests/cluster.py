@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pyspark
 
+from tests.patience import PATIENCE
+
 DEPLOY = "org.apache.spark.deploy"
 PORTS = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
 
@@ -76,7 +78,7 @@ def end_session(daemon: int, only: str = "") -> int:
 
 def wait_for(log: Path, pattern: str) -> str:
     """What a daemon says, once it says so."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if found := re.search(pattern, log.read_text()):
             return found.group(0)

@@ -14,6 +14,8 @@ from pwd import getpwall, getpwnam
 import psycopg
 import pytest
 
+from tests.patience import PATIENCE
+
 PASSWORD = "open sesame"
 FOLDERS = (
     "/usr/lib/postgresql/*/bin",
@@ -100,7 +102,7 @@ def free_port() -> int:
 
 def wait_for(address: str, running: subprocess.Popen[bytes]) -> bool:
     """Whether the server answers before it ends, or half a minute is over."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and running.poll() is None:
         try:
             psycopg.connect(address).close()

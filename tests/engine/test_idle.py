@@ -2,13 +2,13 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from pyspark.sql import SparkSession
 
 import boxcars as bx
 from tests.engine.test_pieces import written
+from tests.patience import until
 
 FIELDS = {"t": "int", "k": "str"}
 
@@ -27,13 +27,6 @@ def put(folder: Path, name: str, times: list[int]) -> None:
     part.rename(folder / f"{name}.parquet")
 
 
-def wait_until(condition: Any, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_a_silent_input(spark: SparkSession, tmp_path: Path) -> None:
     """What comes behind the time that it was taken to is late, and counted."""
     (tmp_path / "two").mkdir()
@@ -41,10 +34,10 @@ def test_a_silent_input(spark: SparkSession, tmp_path: Path) -> None:
     sources = {name: bx.files(tmp_path / name, follow=True) for name in ("one", "two")}
     out = tmp_path / "out"
     running = bx.run(network(idle=0.3), sources, {"both": out}, spark=spark)
-    wait_until(lambda: [row["t"] for row in written(out)] == [1, 2, 3])
+    until(lambda: [row["t"] for row in written(out)] == [1, 2, 3])
     put(tmp_path / "two", "b", [4, 9, 10])
     put(tmp_path / "one", "c", [11, 12])
-    wait_until(lambda: [row["t"] for row in written(out)] == [1, 2, 3, 9, 9, 10, 11])
+    until(lambda: [row["t"] for row in written(out)] == [1, 2, 3, 9, 9, 10, 11])
     running.stop()
     assert running.stats().boxes["two"].late == 1
 
@@ -54,11 +47,11 @@ def test_without_patience_it_is_waited_for(spark: SparkSession, tmp_path: Path) 
     put(tmp_path / "one", "a", [1, 2, 3, 9])
     sources = {name: bx.files(tmp_path / name, follow=True) for name in ("one", "two")}
     running = bx.run(network(idle=None), sources, {"both": tmp_path / "out"}, spark=spark)
-    wait_until(lambda: running.status().epoch == 1)
+    until(lambda: running.status().epoch == 1)
     time.sleep(0.5)
     assert not written(tmp_path / "out")
     put(tmp_path / "two", "b", [2])
-    wait_until(lambda: [row["t"] for row in written(tmp_path / "out")] == [1])
+    until(lambda: [row["t"] for row in written(tmp_path / "out")] == [1])
     running.stop()
 
 
@@ -69,12 +62,12 @@ def test_a_repeated_epoch_takes_the_input_as_far_again(spark: SparkSession, tmp_
     sources = {name: bx.files(tmp_path / name, follow=True) for name in ("one", "two")}
     check, out = tmp_path / "check", tmp_path / "out"
     running = bx.run(network(0.2), sources, {"both": out}, checkpoint=check, spark=spark)
-    wait_until(lambda: running.status().epoch == 2)
+    until(lambda: running.status().epoch == 2)
     running.stop()
     (check / "epochs" / "00000002.done.json").unlink()
     for part in out.iterdir():
         part.unlink()
     running = bx.run(network(0.2), sources, {"both": out}, checkpoint=check, spark=spark)
-    wait_until(lambda: running.status().epoch >= 2)
+    until(lambda: running.status().epoch >= 2)
     running.stop()
     assert [row["t"] for row in written(out)] == [1, 2, 3]

@@ -2,8 +2,7 @@
 
 import json
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from boxcars.io.rate import RateReader
 from boxcars.io.reader import Place
 from boxcars.io.sources import source_of
 from boxcars.io.splits import FileSplit, RateSplit, read_split, split_of
+from tests.patience import PATIENCE, until
 
 FIELDS = {"t": "int", "v": "float"}
 
@@ -87,13 +87,6 @@ class Runs:
 @pytest.fixture
 def runs(spark: SparkSession, tmp_path: Path) -> Runs:
     return Runs(spark, tmp_path)
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.02)
 
 
 class TestFiles:
@@ -183,7 +176,7 @@ class TestFollow:
             until(lambda: running.status().read == {"rows": 10})
             put(folder / "b.parquet", 10, 20)
             (folder / "_SUCCESS").touch()
-            assert running.wait(30).state == "finished"
+            assert running.wait(PATIENCE).state == "finished"
         assert runs.times() == list(range(20))
 
     def test_the_cost_follows_what_is_new(
@@ -401,7 +394,7 @@ class TestSpark:
         """Spark waits for the run, and the run does not wait for Spark."""
         monkeypatch.setattr("boxcars.io.batches.AHEAD", 2)
         source = bx.stream(self.source(runs.spark, tmp_path / "in", 4), trigger="available now")
-        assert runs.start(source).wait(20).state == "finished"
+        assert runs.start(source).wait(PATIENCE).state == "finished"
         assert runs.times() == list(range(40))
 
     def test_available_now(self, runs: Runs, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from boxcars.engine.java import JavaOutput
 from boxcars.engine.session import check_master
 from boxcars.engine.spark_errors import explain
 from boxcars.model.problem import BoxcarsError
+from tests.patience import PATIENCE
 
 PYTHON = "/srv/python"
 WORKER = "[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent"
@@ -142,17 +143,17 @@ def test_java_ends_with_a_killed_run(
     below = children(running.pid)
     assert any("java" in command for command in below.values())
     running.send_signal(number)
-    running.communicate(timeout=60)
-    until = time.monotonic() + 60
+    running.communicate(timeout=PATIENCE)
+    end = time.monotonic() + PATIENCE
     while alive := [pid for pid in below if Path(f"/proc/{pid}/cmdline").exists()]:
-        assert time.monotonic() < until, f"left behind: {[below[pid][:80] for pid in alive]}"
+        assert time.monotonic() < end, f"left behind: {[below[pid][:80] for pid in alive]}"
         time.sleep(0.1)
 
 
 def test_a_run_whose_java_is_killed(running: subprocess.Popen[str]) -> None:
     (java,) = [pid for pid, command in children(running.pid).items() if "java" in command]
     os.kill(java, signal.SIGKILL)
-    said, troubles = running.communicate(timeout=60)
+    said, troubles = running.communicate(timeout=PATIENCE)
     last = said.splitlines()[-1]
     assert "failed on Spark: Spark's Java process has ended: it was killed, or it ran" in last
     assert troubles == ""

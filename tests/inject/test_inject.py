@@ -19,6 +19,7 @@ from boxcars.inject import (
     cut,
 )
 from boxcars.model.problem import Wrong
+from tests.patience import PATIENCE, until
 
 
 class Clock:
@@ -164,7 +165,7 @@ def test_it_can_be_paused_and_resumed_and_stopped() -> None:
     until(lambda: injector.sent > 5)
     assert not injector.wait(0)
     injector.stop()
-    assert injector.wait(10)
+    assert injector.wait(PATIENCE)
     assert "finish" not in target.calls
     assert target.times() == list(range(injector.sent))
 
@@ -177,7 +178,7 @@ def test_what_goes_wrong_is_kept() -> None:
     injector = Injector(batches(1), Full())
     injector.start()
     with pytest.raises(Wrong, match="the disk is full"):
-        injector.wait(10)
+        injector.wait(PATIENCE)
 
 
 def test_several_injectors_share_the_input_and_hear_the_same() -> None:
@@ -192,7 +193,7 @@ def test_several_injectors_share_the_input_and_hear_the_same() -> None:
     controller.command("rate 100000")
     assert pace.rate == 100_000
     controller.command("start")
-    assert controller.wait(10)
+    assert controller.wait(PATIENCE)
     assert sorted(t for target in targets for t in target.times()) == list(range(100))
     assert all("finish" in target.calls for target in targets)
     for wrong, words in {"rate x": "expected a number", "strat": "Did you mean 'start'"}.items():
@@ -208,7 +209,7 @@ def test_an_end_before_the_end() -> None:
     controller.start()
     until(lambda: controller.sent > 2)
     controller.command("end")
-    assert controller.wait(10)
+    assert controller.wait(PATIENCE)
     assert 2 < controller.sent < 1000
 
 
@@ -221,11 +222,3 @@ def test_files_that_have_been_read_are_removed(tmp_path: Path) -> None:
     assert pl.read_parquet(left)["t"].to_list() == [2, 3, 4]
     folders.remove("a", 5)
     assert not list((tmp_path / "a").iterdir())
-
-
-def until(true: object) -> None:
-    assert callable(true)
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end, "this takes too long"
-        time.sleep(0.01)

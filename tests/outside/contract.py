@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import polars as pl
 import pyarrow as pa
@@ -17,6 +17,7 @@ from boxcars.io.inbox import InboxReader
 from boxcars.io.reader import Place
 from boxcars.model.problem import Wrong
 from boxcars.outside.connector import Delivery, Intake, Lost, connect
+from tests.patience import PATIENCE, until
 
 ROWS = 300
 
@@ -56,13 +57,6 @@ def table(first: int, end: int) -> pa.Table:
     return pa.table({"t": pa.array(numbers, pa.int64()), "who": [f"ann {t}" for t in numbers]})
 
 
-def eventually(true: Callable[[], Any], seconds: float = 30) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "this takes too long"
-        time.sleep(0.02)
-
-
 class Reading:
     """The inbox of an address, closed and opened again as often as you like."""
 
@@ -86,9 +80,9 @@ class Reading:
         """Wait until all of these have come; what came, perhaps more."""
         assert self.reader is not None
         entity, found = network().inputs["rows"], list[int]()
-        until = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while not set(wanted) <= set(found):
-            assert time.monotonic() < until, f"this takes too long: {found}"
+            assert time.monotonic() < end, f"this takes too long: {found}"
             portion = self.reader.take(self.place, 1000)
             self.place = portion.place
             for split in portion.splits:
@@ -144,13 +138,13 @@ class Source:
 
         running = run()
         there.send("calls", [*messages(0, 100), b"{oops", *messages(100, ROWS)])
-        eventually(lambda: running.status().read.get("rows", 0) >= 50)
+        until(lambda: running.status().read.get("rows", 0) >= 50)
         running.stop()
         there.send("calls", messages(ROWS, 2 * ROWS))
         running = run()
-        eventually(lambda: running.status().read.get("rows", 0) >= 2 * ROWS)
+        until(lambda: running.status().read.get("rows", 0) >= 2 * ROWS)
         there.send("calls", messages(5000, 5001))  # what is behind the slack leaves
-        eventually(lambda: len(set(found)) >= 2 * ROWS)
+        until(lambda: len(set(found)) >= 2 * ROWS)
         running.stop()
         self.expect([t for t in found if t < 5000], range(2 * ROWS))
         letters = pl.concat([pl.read_parquet(p) for p in (tmp_path / "c" / "dead").iterdir()])
@@ -192,12 +186,12 @@ class Sink:
         address = there.address("alarms")
         net, folder = network(slack=0), tmp_path / "c"
         running = bx.run(net, {"rows": source}, {"out": address}, checkpoint=folder, spark=spark)
-        eventually(lambda: there.received("alarms"))
+        until(lambda: there.received("alarms"))
         there.kill()
         time.sleep(0.3)
         there.start()
-        running.wait(60)
-        assert running.status().state == "finished"
+        assert running.wait(PATIENCE).state == "finished"
+        until(lambda: set(there.received("alarms")) >= set(range(ROWS)))
         self.expect(there.received("alarms"), range(ROWS))
 
     def test_an_epoch_that_comes_again(self, there: Outside) -> None:

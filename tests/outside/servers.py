@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.postgres import find_programs, free_port, user
 
 PASSWORD = "open%sesame"
@@ -38,7 +39,7 @@ class Server:
             self.process = subprocess.Popen(
                 self._command, cwd=self.folder, stdout=log, stderr=log, user=self.user
             )
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()

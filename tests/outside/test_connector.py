@@ -22,6 +22,7 @@ from boxcars.outside.connector import connect, connector_class, schemes
 from boxcars.service.logs import LogKind, RunLog
 from tests.outside import toy
 from tests.outside.toy import BROKER, END
+from tests.patience import PATIENCE, until
 
 FIELDS = {"t": "int", "who": "str"}
 
@@ -49,13 +50,6 @@ def network() -> bx.Network:
 
 def send(topic: str, *rows: tuple[int, str]) -> None:
     BROKER.messages[topic] += [json.dumps({"t": t, "who": who}).encode() for t, who in rows]
-
-
-def eventually(true: Callable[[], Any]) -> None:
-    until = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < until, "this takes too long"
-        time.sleep(0.01)
 
 
 def received() -> list[int]:
@@ -132,9 +126,9 @@ def take_all(reader: InboxReader, place: Place, rows: int) -> tuple[list[int], P
     """Wait for so many rows behind a place."""
     found: list[int] = []
     entity = network().inputs["rows"]
-    until = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while len(found) < rows:
-        assert time.monotonic() < until, "this takes too long"
+        assert time.monotonic() < end, "this takes too long"
         portion = reader.take(place, rows - len(found))
         place = portion.place
         for split in portion.splits:
@@ -147,7 +141,7 @@ def test_the_next_process_goes_on_behind_what_was_kept(
 ) -> None:
     send("calls", *((n, "ann") for n in range(10)))
     reader = opened("toy://h/calls?most=4")
-    eventually(lambda: BROKER.safe.get("calls") == 10)
+    until(lambda: BROKER.safe.get("calls") == 10)
     first, place = take_all(reader, Place(), 6)
     BROKER.safe["calls"] = 3  # as if the other side had not heard of the rest
     reader = opened("toy://h/calls?most=4")
@@ -164,7 +158,7 @@ def test_a_lost_connection_is_opened_again(
     RunLog(LogKind.JSON, "n")
     reader = opened("toy://h/calls")
     BROKER.there = False
-    time.sleep(0.2)
+    until(lambda: BROKER.missed)
     send("calls", (1, "ann"))
     BROKER.there = True
     assert take_all(reader, Place(), 1)[0] == [1]
@@ -207,7 +201,7 @@ class Trouble:
             checkpoint=folder / "c",
             spark=spark,
         )
-        eventually(lambda: received() == [1])
+        until(lambda: received() == [1])
         BROKER.there = False
         send("calls", (3, "cid"))
         return running
@@ -217,7 +211,7 @@ class TestALostSink(Trouble):
     def test_it_is_waited_for(self, spark: SparkSession, tmp_path: Path) -> None:
         running = self.run(spark, tmp_path, 60)
         BROKER.there = True
-        eventually(lambda: received() == [1, 2])
+        until(lambda: received() == [1, 2])
         running.stop()
 
     def test_a_run_that_waits_can_be_stopped_and_goes_on(
@@ -227,7 +221,7 @@ class TestALostSink(Trouble):
         lost = toy.ToyDelivery.deliver
         monkeypatch.setattr(toy.ToyDelivery, "deliver", fail)
         BROKER.there = True
-        eventually(lambda: FAILED)
+        until(lambda: FAILED)
         with pytest.raises(BoxcarsError, match="Epoch 2 was not delivered"):
             running.stop()
         monkeypatch.setattr(toy.ToyDelivery, "deliver", lost)

@@ -26,7 +26,6 @@ from tests.outside.contract import (
     Sink,
     Source,
     delivery,
-    eventually,
     messages,
     open_intake,
     reading,
@@ -34,6 +33,7 @@ from tests.outside.contract import (
     table,
 )
 from tests.outside.servers import freeze
+from tests.patience import until
 from tests.postgres import free_port
 
 __all__ = ["reading"]
@@ -45,7 +45,7 @@ class There:
 
     def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen([sys.executable, mock_kafka.__file__, str(folder)])
-        eventually((folder / "address").exists)
+        until((folder / "address").exists)
         self.server = (folder / "address").read_text()
         self.settings: dict[str, Any] = {"bootstrap.servers": self.server, "log_level": 2}
 
@@ -98,7 +98,7 @@ class TestSource(Source):
         intake = open_intake(address + "?from=new")
         there.send("new", messages(5, 7))
         found: list[bytes] = []
-        eventually(lambda: _pull(intake, found) and len(found) >= 2)
+        until(lambda: _pull(intake, found) and len(found) >= 2)
         intake.close()
         assert sorted(found) == messages(5, 7)
 
@@ -108,7 +108,7 @@ class TestSource(Source):
         intake = connect(address).intake()
         intake.open({"0": 0})
         found: list[bytes] = []
-        eventually(lambda: _pull(intake, found) and len(found) >= 40)
+        until(lambda: _pull(intake, found) and len(found) >= 40)
         intake.close()
         assert sorted(found) == sorted(messages(0, 40))
 
@@ -127,7 +127,7 @@ class TestSource(Source):
         intake = connect(there.address("gone")).intake()
         intake.open(dict.fromkeys("0123", 99))
         with pytest.raises(Wrong, match=r"partition \d has no message 99 any more"):
-            eventually(lambda: intake.pull(10, 0.5))
+            until(lambda: intake.pull(10, 0.5))
         intake.close()
 
     def test_offsets_for_those_who_watch(
@@ -142,7 +142,7 @@ class TestSource(Source):
         def committed() -> int:
             return sum(max(0, place.offset) for place in consumer.committed(places, timeout=5))
 
-        eventually(lambda: committed() == 100)
+        until(lambda: committed() == 100)
         consumer.close()
 
 

@@ -19,13 +19,13 @@ from tests.outside.contract import (
     Sink,
     Source,
     delivery,
-    eventually,
     messages,
     open_intake,
     reading,
     refuses,
     table,
 )
+from tests.patience import until
 from tests.postgres import free_port
 
 __all__ = ["reading"]
@@ -50,7 +50,7 @@ class There:
         ear.on_message = lambda _c, _d, m: self.heard.append((m.topic, m.payload))
         ear.connect("127.0.0.1", self.server.port)
         ear.loop_start()
-        eventually(ear.is_connected)
+        until(ear.is_connected)
         ear.subscribe("#", 1)
         return ear
 
@@ -98,7 +98,7 @@ class TestSource(Source):
         self, there: There, reading: Callable[[str], Reading]
     ) -> None:
         inbox = reading(there.address("away"))
-        eventually(lambda: any((inbox.home / "batches").iterdir()))  # its name is kept
+        until(lambda: any((inbox.home / "batches").iterdir()))  # its name is kept
         inbox.close()
         there.send("away", messages(0, 50))
         inbox.open()

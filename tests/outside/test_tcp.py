@@ -18,9 +18,10 @@ from boxcars.outside.connector import Delivery, Lost
 from boxcars.outside.tcp import Tcp, _Port
 from boxcars.outside.url import Url
 from tests.outside import servers
-from tests.outside.contract import delivery, eventually
+from tests.outside.contract import delivery
 from tests.outside.test_connector import network
 from tests.outside.test_enqueue import rows
+from tests.patience import until
 from tests.postgres import free_port
 
 Open = Callable[[str], _Port]
@@ -206,7 +207,7 @@ def test_rows_become_lines(reader: Reader) -> None:
 def test_a_reader_who_hangs_up_is_looked_for_again(reader: Reader) -> None:
     sender = delivery(reader.address)
     reader.accept().close()
-    eventually(lambda: _is_lost(sender))
+    until(lambda: _is_lost(sender))
     sender.close()
     sender.open()
     with reader.accept() as file:

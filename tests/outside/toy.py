@@ -21,11 +21,12 @@ class Broker:
         self.messages: dict[str, list[bytes]] = defaultdict(list)
         self.safe: dict[str, int] = {}
         self.there = True
-        self.opened = 0
+        self.opened = self.missed = 0
         self.delivered: list[tuple[str, int, list[dict[str, Any]]]] = []
 
     def check(self) -> None:
         if not self.there:
+            self.missed += 1
             raise Lost("nobody answers.")
 
 

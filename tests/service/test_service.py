@@ -26,6 +26,7 @@ from boxcars.service.security import Access
 from boxcars.service.server import Server
 from boxcars.service.wire import ARROW, table_to_bytes
 from tests.outside import servers
+from tests.patience import PATIENCE
 
 _FORMATS = Path(__file__).parents[1] / "golden" / "formats_api.json"
 GOLDEN = {v["id"]: v for v in json.loads(_FORMATS.read_text(encoding="utf-8"))["vectors"]}
@@ -64,7 +65,7 @@ class Served:
         self.client = Client(self.access.url, self.access.token)
 
     def wait_for(self, tuples: int) -> None:
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE
         while self.client.status()["read"] != {"rows": tuples}:
             assert time.monotonic() < until, "this takes too long"
 

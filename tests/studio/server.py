@@ -15,6 +15,7 @@ from boxcars.service.security import Access
 from boxcars.studio.serve import bind, server_of
 from boxcars.studio.studio import Studio
 from boxcars.studio.workspace import Workspace
+from tests.patience import PATIENCE
 
 TOKEN = "sesame"
 
@@ -31,7 +32,7 @@ class Served:
         self._server = server_of(self.studio)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
         self._thread.start()
-        until = time.monotonic() + 10
+        until = time.monotonic() + PATIENCE
         while not self._server.started:
             assert time.monotonic() < until, "the studio does not start"
             time.sleep(0.01)

@@ -13,10 +13,11 @@ from time import perf_counter
 import pytest
 from playwright.sync_api import expect
 
+from tests.patience import until
 from tests.postgres import free_port
 from tests.studio.page.browser import chromium
 from tests.studio.test_process import SOON, see_results
-from tests.studio.test_runs import processes, until
+from tests.studio.test_runs import processes
 
 BIN = Path(__file__).parents[2] / "bin"
 

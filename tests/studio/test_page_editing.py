@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app as boxcars
+from tests.patience import until
 from tests.studio.page.browser import Person
 from tests.studio.server import Served
-from tests.studio.test_runs import until
 
 
 def click_arc(person: Person, id: str) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, expect
 
+from tests.patience import until
 from tests.studio.page.browser import Person
 from tests.studio.server import Served
-from tests.studio.test_runs import state, until
+from tests.studio.test_runs import state
 
 DEAR: dict[str, Any] = {
     "name": "dear",

@@ -12,10 +12,10 @@ import boxcars as bx
 from boxcars.studio.records import Record
 from boxcars.studio.run_wire import AskRun
 from boxcars.studio.starting import prepare
+from tests.patience import until
 from tests.studio.page.browser import Person
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP
-from tests.studio.test_runs import until
 
 
 def keep_file(served: Served, file: str) -> None:

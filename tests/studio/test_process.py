@@ -16,11 +16,12 @@ from playwright.sync_api import Page, expect
 
 from tests.cluster import daemon, wait_for
 from tests.outside.servers import certificate
+from tests.patience import until
 from tests.postgres import free_port
 from tests.studio.page.browser import Person, chromium
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP
-from tests.studio.test_runs import CSV, processes, state, until
+from tests.studio.test_runs import CSV, processes, state
 
 SOON = 180
 """Seconds from the start to results; nobody has read anything."""

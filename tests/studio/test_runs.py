@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,11 @@ from websockets.sync.client import connect
 from boxcars.studio.run_wire import AskRun
 from boxcars.studio.starting import prepare
 from boxcars.studio.templates import find_template
+from tests.patience import settled, until
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP, changed
 
 CSV = "time,who,price\n" + "".join(f"{t},ann,{t % 3}\n" for t in range(200))
-
-
-def until(found: Callable[[], Any], seconds: float = 90) -> Any:
-    """Wait for something, and give it."""
-    end = time.monotonic() + seconds
-    while not (result := found()):
-        assert time.monotonic() < end, "this takes too long"
-        time.sleep(0.1)
-    return result
 
 
 def state(served: Served, id: str, *wanted: str) -> Any:
@@ -99,10 +90,7 @@ def test_injectors(served: Served, live: str) -> None:
     before = served.get(path)["sent"]
     until(lambda: served.get(path)["sent"] > before + 5000)
     assert served.call("PATCH", path, {"paused": True})[1]["state"] == "paused"
-    time.sleep(0.3)
-    sent = served.get(path)["sent"]
-    time.sleep(0.5)
-    assert served.get(path)["sent"] == sent
+    settled(lambda: served.get(path)["sent"])
     assert [i["id"] for i in served.get(f"/api/runs/{live}/injectors")] == [injector["id"]]
     assert served.call("DELETE", path) == (204, None)
     _, sentence = served.refused("POST", f"/api/runs/{live}/injectors", {**body, "input": "x"})

@@ -12,7 +12,7 @@ from playwright.sync_api import ConsoleMessage, Locator, Page, Response, expect,
 from tests.studio.server import TOKEN
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 20_000
+PATIENCE = 120_000
 """Milliseconds until something must be there."""
 AT = "name => document.activeElement?.closest(`[data-testid='${name}']`) !== null"
 """Whether the focus of the keyboard is at a part of the page."""
