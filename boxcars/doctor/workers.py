@@ -29,7 +29,7 @@ Report = tuple[str, str, str, dict[str, str]]
 def look_at_workers(master: str | None, folder: str | None) -> Iterator[Finding]:
     """Start Spark and ask every executor; ``folder`` is one that all of them must see."""
     try:
-        spark = make_session(master)
+        spark = make_session(master, patience=0)
     except BoxcarsError as error:
         yield wrong("Spark", str(error), "See what is wrong with Java above, or give --master.")
         return

@@ -9,6 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from socket import create_connection
+from time import monotonic, sleep
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -27,16 +28,19 @@ _SETTINGS = {
     "spark.shuffle.compress": "false",
     **{f"spark.executorEnv.{name}": value for name, value in POLARS_KEEPS.items()},
 }
-_ANSWERS = 10.0
-"""Seconds in which a master must take a connection."""
+_ANSWERS, _LOOK, _PATIENCE = 10.0, 0.5, 60.0
+"""Seconds for one try to connect to a master, between two of them, and for all, as in Spark."""
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
-def make_session(master: str | None, *, quick: bool = True, pages: bool = False) -> SparkSession:
+def make_session(
+    master: str | None, *, quick: bool = True, pages: bool = False, patience: float = _PATIENCE
+) -> SparkSession:
     """A session on this machine, or on the cluster at ``master``; one that is there is used.
 
     It starts ``quick`` unless there is work for Java in it, such as queries of Spark itself. With
-    ``pages`` Spark shows its own, about jobs and executors, at a free port.
+    ``pages`` Spark shows its own, about jobs and executors, at a free port. A cluster that is just
+    starting is waited for, ``patience`` seconds.
     """
     where = master or "local[*,4]"  # a task that fails is tried again, as on a cluster
     java = f"-Dlog4j2.configurationFile={_LOGGING}" + (f" {_QUICK}" if quick else "")
@@ -45,7 +49,7 @@ def make_session(master: str | None, *, quick: bool = True, pages: bool = False)
     if where.startswith(("local", "spark://127.0.0.1:")):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= _LOOPBACK
-    check_master(where)
+    check_master(where, patience)
     conf = SparkConf().setAppName("boxcars").setMaster(where).setAll(list(settings.items()))
     try:
         with warnings.catch_warnings():
@@ -64,17 +68,22 @@ def make_session(master: str | None, *, quick: bool = True, pages: bool = False)
     return spark
 
 
-def check_master(master: str) -> None:
-    """Say so if no master of a standalone cluster answers; Spark itself tries for a minute.
+def check_master(master: str, patience: float) -> None:
+    """Say so if no master of a standalone cluster takes a connection within some seconds.
 
-    >>> check_master("local[*]")
+    >>> check_master("local[*]", 0)
     """
-    if not master.startswith("spark://"):
+    end = monotonic() + patience
+    while master.startswith("spark://"):
+        for address in master.removeprefix("spark://").split(","):
+            host, _, port = address.rpartition(":")
+            with suppress(OSError, ValueError), create_connection((host, int(port)), _ANSWERS):
+                return
+        if monotonic() >= end:
+            break
+        sleep(_LOOK)
+    else:
         return
-    for address in master.removeprefix("spark://").split(","):
-        host, _, port = address.rpartition(":")
-        with suppress(OSError, ValueError), create_connection((host, int(port)), _ANSWERS):
-            return
     raise Wrong(f"no Spark master answers at {master}: is it running, and is the address right?")
 
 

@@ -48,7 +48,7 @@ def store(expr: pl.Expr) -> str:
 def restore(text: str) -> pl.Expr:
     """Return the expression of a text that was vouched for.
 
-    >>> restore("polars:{}")  # doctest: +ELLIPSIS
+    >>> restore("polars:from a stranger")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     boxcars.model.problem.Wrong: a stored Polars expression can run code: write it in SQL, ...
     """

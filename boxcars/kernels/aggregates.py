@@ -23,7 +23,8 @@ class Function:
     """A function of an aggregate.
 
     ``result`` is its type rule; ``compute`` gives its value for each window, from its arguments
-    as columns of the tuples. With ``partial`` it can also be computed bit by bit.
+    as columns of the tuples. With ``partial`` it can also be computed bit by bit. For one that is
+    ``distinct``, a value that comes again makes no difference.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Function:
     result: Callable[[Sequence[Type]], Type]
     compute: Callable[[Windows, Columns], pl.Series]
     partial: Partial | None = None
+    distinct: bool = False
 
 
 def _same(types: Sequence[Type]) -> Type:
@@ -205,6 +207,7 @@ _FUNCTIONS = (
         (1, 1),
         _always(Type.INT),
         _count_distinct,
+        distinct=True,
     ),
     Function(
         "concat",

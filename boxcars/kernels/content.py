@@ -57,12 +57,17 @@ class Content:
         nothing = np.zeros(len(key), np.uint32)
         return Slices(nothing, lo.astype(np.uint32), hi.astype(np.uint32), parts)
 
-    def kept(self, key: Ints, number: Ints) -> pl.DataFrame:
-        """The tuples of these windows, and of the windows of their keys behind them."""
+    def kept(self, key: Ints, number: Ints, distinct: bool) -> pl.DataFrame:
+        """The tuples of these windows, and of the windows of their keys behind them.
+
+        Where only ``distinct`` values matter, those that are the same in the same windows are kept
+        once: then there are as many as there are values, however long a window grows.
+        """
         least = np.full(len(self.starts) - 1, np.iinfo(np.int64).max)
         np.minimum.at(least, key, number)
         needed = np.repeat(least, np.diff(self.starts))
-        return self.tuples.filter(self.tuples[_LAST] >= pl.Series(needed))
+        kept = self.tuples.filter(self.tuples[_LAST] >= pl.Series(needed))
+        return kept.unique(keep="first", maintain_order=True) if distinct else kept
 
 
 @njit(cache=True, nogil=True)

@@ -198,14 +198,39 @@ def quantiles(values: Numbers, valid: Truths, lo: Places, hi: Places, share: flo
     return out
 
 
-@njit(cache=True, nogil=True)
 def distinct_counts(codes: Ints, number: int, lo: Places, hi: Places) -> Ints:
     """How many different codes each window holds; a negative code is a null and does not count."""
-    seen = np.full(number, -1, np.int64)
+    return np.asarray(_distinct_counts(codes, number, lo, hi, np.lexsort((hi, lo))))
+
+
+@njit(cache=True, nogil=True)
+def _distinct_counts(codes: Ints, number: int, lo: Places, hi: Places, order: Ints) -> Ints:
+    """Go from window to window in order, and only look at what comes and what leaves.
+
+    Windows that grow, or slide, cost as much as their tuples together, however many there are.
+    """
+    times = np.zeros(number + 1, np.int64)  # the last one is for nulls, whose code is -1
     out = np.zeros(len(lo), np.int64)
-    for row in range(len(lo)):
-        for i in range(lo[row], hi[row]):
-            if codes[i] >= 0 and seen[codes[i]] != row:
-                seen[codes[i]] = row
-                out[row] += 1
+    first, last, different = 0, 0, 0
+    for row in order:
+        begin, end = lo[row], hi[row]
+        if begin >= last:  # nothing in common: what was there leaves
+            times[codes[first:last]] = 0
+            first, last, different = begin, begin, 0
+        for i in range(last, end):
+            different += _step(times, codes[i], 1)
+        for i in range(first, begin):
+            different += _step(times, codes[i], -1)
+        for i in range(end, last):
+            different += _step(times, codes[i], -1)
+        first, last = begin, end
+        out[row] = different
     return out
+
+
+@njit(cache=True, nogil=True)
+def _step(times: Ints, code: int, by: int) -> int:
+    """Count a code once more or once less; whether there is one code more or less now."""
+    before = times[code]
+    times[code] += by
+    return (times[code] > 0) - (before > 0) if code >= 0 else 0

@@ -79,6 +79,12 @@ class Growing:
             for i in range(arguments)
         ]
 
+    @cached_property
+    def distinct(self) -> bool:
+        """Whether a value that comes again makes no difference to these functions."""
+        looking = [function for function, _ in self.functions if function.partial is None]
+        return bool(looking) and all(function.distinct for function in looking)
+
     def close(
         self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
     ) -> Results:
@@ -191,7 +197,7 @@ class _Turn:
                 },
             ).filter(kept),
             FACTS: self._new_facts(),
-            TUPLES: content.kept(groups.key[kept], groups.id[kept]),
+            TUPLES: content.kept(groups.key[kept], groups.id[kept], self.kernel.distinct),
         }
         row = reports.row[rank]
         return GrowingResults(

@@ -96,7 +96,8 @@ class TupleDriver:
     ) -> tuple[list[Leaving], State]:
         """Go through the tuples, then let time pass up to the frontier."""
         number, ended = state[_NEXT].row(0)
-        busy, calendar = self._busy(state, train, frontier, ending=frontier.final and not ended)
+        ending = frontier.final and not ended and self._hears_time
+        busy, calendar = self._busy(state, train, frontier, ending)
         known = tiers.take(state, [_ENTRIES], busy)[_ENTRIES]
         turn = _Turn(self, self._entries(known), number)
         for row in train.iter_rows(named=True):
@@ -104,7 +105,7 @@ class TupleDriver:
             turn.take(row)
         if frontier.value is not None:
             turn.wake(frontier.value)
-        if frontier.final and not ended:
+        if ending:
             turn.end(frontier)
         rows = self._frame(turn.entries)
         hashes = tiers.hashes_of(rows, self.by)
@@ -117,6 +118,11 @@ class TupleDriver:
             kept = {**kept, _CALENDAR: calendar}
         next_ = _counter(turn.next, ended or frontier.final)
         return [self._train(turn.rows)], {**kept, _NEXT: next_}
+
+    @property
+    def _hears_time(self) -> bool:
+        """Whether the class does anything at the end: if not, no key has to be looked at."""
+        return type(self.operator).on_time is not PerKey.on_time
 
     def _busy(
         self, state: State, train: pl.DataFrame, frontier: Frontier, ending: bool

@@ -95,7 +95,7 @@ def _facts(thing: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, FunctionType):
         if id(thing) not in seen:
             seen.add(id(thing))
-            yield thing.__module__  # numba's files refer to the module that it came from
+            yield str(thing.__module__)  # numba's files refer to the module that it came from
             cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
             yield from _facts((thing.__code__, cells, thing.__defaults__), seen)
             for name in _names(thing.__code__):

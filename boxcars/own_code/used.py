@@ -10,6 +10,7 @@ from boxcars.kernels.named import find_named
 from boxcars.model.box import Box
 from boxcars.model.network import Network
 from boxcars.model.own_code import OwnCode, find_own
+from boxcars.model.problem import Wrong
 from boxcars.model.superbox import flatten
 from boxcars.own_code.identity import identity
 
@@ -47,8 +48,12 @@ def _texts(plain: Any) -> Iterator[str]:
 
 def used_in(net: Network) -> dict[str, OwnCode]:
     """All code that a network uses, by key and in order."""
-    boxes = flatten(net).network.boxes.values()
-    found = {own.key: own for node in boxes for own in used_by(node.box)}
+    found: dict[str, OwnCode] = {}
+    for name, node in flatten(net).network.boxes.items():
+        try:
+            found |= {own.key: own for own in used_by(node.box)}
+        except Wrong as wrong:
+            raise Wrong(f"box '{name}': {wrong}") from None
     return dict(sorted(found.items()))
 
 

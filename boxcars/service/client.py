@@ -135,10 +135,9 @@ class Client:
             what = {
                 401: "the token is missing or wrong.",
                 404: "there is no such input or output.",
+                503: "it has too many clients; try again later.",
             }
             code = refused.response.status_code
-            if code == 503:  # it has too many clients, or is just ending: that may pass
-                raise OSError("it takes no more clients for now") from None
             raise Refused(f"{self.address}: {what.get(code, f'it answers {code}.')}") from None
         except InvalidHandshake as error:
             raise BoxcarsError(f"{self.address}: this is no run: {error}.") from None

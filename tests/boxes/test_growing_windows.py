@@ -1,7 +1,9 @@
 """Windows that report while they grow, against the oracle, for any cut into trains."""
 
+from functools import partial
 from typing import Any
 
+import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -132,3 +134,46 @@ def test_time_passes_before_the_tuple_that_ends_a_value_window() -> None:
     kind = Kind("value", 2, 1, "n", emit="every", every=1, every_by="time")
     for trains in (1, 2, 4):
         check(kind, [], data, trains)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.none() | st.integers(0, 4)), max_size=60),
+    emits,
+    st.sampled_from([bx.landmark, partial(bx.time, 7, 3), partial(bx.tuples, 5, 2)]),
+    st.integers(1, 9),
+)
+@few
+def test_distinct_values_alone(
+    data: list[tuple[int, int | None]], emit: dict[str, Any], window: Any, trains: int
+) -> None:
+    """Nothing but distinct values is kept, and the counts are those of all tuples."""
+    emitted: Any = emit["emit"]
+    if emitted == "every":
+        emitted = {"every": emit["every"], "by": emit["every_by"]}
+    rows = [{"t": n, "k": k, "x": x} for n, (k, x) in enumerate(data)]
+
+    def found(functions: dict[str, Any], trains: int) -> list[dict[str, Any]]:
+        net = bx.Network("n")
+        stream = net.input("r", ts="t", fields={"t": "int", "k": "int", "x": "int"})
+        net.output("o", stream.aggregate(window(emit=emitted), by="k", **functions))
+        table = bx.preview(net, {"r": rows}, trains=trains)["o"]
+        return [{"k": row["k"], "t": row["t"], "d": row["d"]} for row in table.to_pylist()]
+
+    alone = {"d": "count_distinct(x)"}
+    beside = {**alone, "all": "concat(CAST(x AS str), ',')"}  # which needs every tuple
+    assert found(alone, trains) == found(beside, 1)
+
+
+def test_what_is_kept_of_distinct_values() -> None:
+    schema = bx.Schema.of({"t": "int", "x": "int"}, ts="t")
+    window = bx.landmark(emit="change")
+    box: Any = bx.box_types()["aggregate"].build(window, d="count_distinct(x)")
+    state = box.start((schema,))
+    for first in range(0, 1000, 100):
+        times = range(first, first + 100)
+        train = pl.DataFrame({"t": times, "x": [n % 3 for n in times]})
+        step = box.step(state, (train,), (bx.Frontier(first + 99),), (schema,))
+        state = step.state
+    kept = {name: frame.height for name, frame in state.items()}
+    assert max(kept.values()) < 20, kept
+    assert step.trains["0"]["d"][-1] == 3

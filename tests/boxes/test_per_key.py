@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
+from boxcars.kernels import tiers
 from boxcars.kernels.operator import INPUT
 from tests.boxes.helper import CALLS, network, problems, run
 
@@ -274,3 +275,35 @@ def test_the_end_comes_once(name: str) -> None:
     first = box.step(box.start((schema,)), (train,), (last,), (schema,))
     again = box.step(first.state, (train.clear(),), (last,), (schema,))
     assert (first.trains["0"].height, again.trains["0"].height) == (1, 0)
+
+
+def test_the_end_wakes_no_key_of_a_class_that_does_not_hear_of_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Silent(bx.PerKey):
+        keeps: ClassVar[dict[str, str]] = {"n": "int"}
+
+        def on_tuple(self, state: dict[str, Any], row: dict[str, Any]) -> None:
+            state["n"] = (state["n"] or 0) + 1
+
+    class Heard(Silent):
+        def on_time(self, state: dict[str, Any], frontier: bx.Frontier) -> list[dict[str, Any]]:
+            return [{"price": float(state["n"])}]
+
+    looked: list[int] = []
+    take = tiers.take
+
+    def note(state: bx.State, frames: Any, busy: Any) -> Any:
+        looked.append(len(busy))
+        return take(state, frames, busy)
+
+    monkeypatch.setattr(tiers, "take", note)
+    data = {"time": list(range(50)), "caller": [f"c{n}" for n in range(50)], "price": [1.0] * 50}
+    for class_, rows in ((Silent, 0), (Heard, 50)):
+        looked.clear()
+        net = bx.Network("n")
+        calls = net.input("calls", ts="time", fields=CALLS)
+        net.output("o", calls.custom(class_, by="caller"))
+        found = bx.preview(net, {"calls": data}, trains=5)
+        assert found["o"].num_rows == rows
+        assert (max(looked) == 50) is bool(rows), looked

@@ -84,7 +84,7 @@ def test_what_java_prints(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_no_master() -> None:
     with pytest.raises(BoxcarsError, match="no Spark master answers at spark://127.0.0.1:1: is it"):
-        check_master("spark://127.0.0.1:1")
+        check_master("spark://127.0.0.1:1", 0)
 
 
 RUN = """
