@@ -38,7 +38,7 @@ from boxcars.lang.files import load_unjudged
 from boxcars.lang.layout import load_layout
 from boxcars.lang.streamcloud import is_project, load_project
 from boxcars.linear_road.command import linear_road_command
-from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.model.problem import BoxcarsError, Wrong, nearest, visible
 from boxcars.model.superbox import flatten
 from boxcars.outside.connector import connectors
 from boxcars.plan import STRATEGIES, Strategy, make_plan
@@ -147,7 +147,7 @@ def draw_command(
     room = Console().width if to is None and sys.stdout.isatty() else None
     picture = draw(flatten(net).network if flat else net, chosen, load_layout(network), room)
     if to is None:
-        typer.echo(picture, nl=False)
+        typer.echo(visible(picture), nl=False)
     else:
         with writing(to):
             to.write_text(picture, encoding="utf-8")
@@ -189,7 +189,7 @@ def diff(old: NetworkFile, new: NetworkFile) -> None:
     """Show what changed between two versions of a network; exit code 1 if anything did."""
     changes = bx.diff(load_unjudged(old), load_unjudged(new))
     for change in changes:
-        typer.echo(str(change))
+        typer.echo(visible(str(change)))
     if changes:
         raise typer.Exit(1)
 
@@ -202,7 +202,7 @@ def describe(
     """List what a network is made of, or describe one part of it."""
     net = load_unjudged(network)
     if name is not None:
-        typer.echo(net.describe(name))
+        typer.echo(visible(net.describe(name)))
         return
     for kind, entity in net.list_entities():
         typer.echo(f"{kind} {entity}")

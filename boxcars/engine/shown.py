@@ -11,6 +11,7 @@ from rich.table import Table
 
 from boxcars.engine.runner import Preview
 from boxcars.io.files import write_table
+from boxcars.model.problem import visible
 
 _SHOWN = 20
 
@@ -25,7 +26,7 @@ def deliver(name: str, table: pa.Table, sink: str) -> None:
     for column in table.column_names:
         shown.add_column(column)
     for row in table.slice(0, _SHOWN).to_pylist():
-        shown.add_row(*(str(value) for value in row.values()))
+        shown.add_row(*(visible(str(value)) for value in row.values()))
     Console(markup=False, emoji=False, highlight=False).print(shown)
     if table.num_rows > _SHOWN:
         typer.echo(f"... and {table.num_rows - _SHOWN:,} more; --sink {name}=FILE has them all")
@@ -41,7 +42,7 @@ def report_dead(result: Preview, path: Path | None) -> None:
         hint = "" if path else " --dead FILE keeps them."
         typer.echo(
             f"{result.dead.num_rows:,} dead letters, first at '{first['source']}': "
-            f"{first['reason']}.{hint}",
+            f"{visible(first['reason'])}.{hint}",
             err=True,
         )
     if late:

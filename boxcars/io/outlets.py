@@ -33,7 +33,7 @@ from boxcars.io.sinks import Callback, Console
 from boxcars.io.sources import Files
 from boxcars.io.tap import Tap
 from boxcars.io.troubles import about
-from boxcars.model.problem import BoxcarsError, Wrong
+from boxcars.model.problem import BoxcarsError, Wrong, visible
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Lost, connect
 from boxcars.outside.dequeue import Dequeue
@@ -244,7 +244,7 @@ def _print(name: str, table: pa.Table) -> None:
         return
     shown = Table(*frame.columns, title=name, title_justify="left")
     for row in frame.head(_SHOWN).iter_rows():
-        shown.add_row(*map(str, row))
+        shown.add_row(*(visible(str(value)) for value in row))
     terminal = Terminal(markup=False, emoji=False, highlight=False)
     terminal.print(shown)
     if frame.height > _SHOWN:

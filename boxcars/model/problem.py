@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -17,6 +18,8 @@ _KINDS = {
     "superboxes": "superbox",
     "connection_points": "connection point",
 }
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that steer a terminal, or turn the direction of what follows."""
 _LONGEST = 1000
 """Characters of a message."""
 
@@ -52,7 +55,7 @@ class Problem:
     def __str__(self) -> str:
         head = f"{self.location}: " if self.location else ""
         place = describe_path(self.path)
-        return head + (f"{place}: " if place else "") + self.message
+        return visible(head + (f"{place}: " if place else "") + self.message)
 
     def located(self, source: Mapping[Path, Location]) -> Problem:
         """The same problem with the line of the nearest place that has one."""
@@ -67,6 +70,9 @@ class Problem:
 class BoxcarsError(Exception):
     """Anything that a user can mend; the text says how."""
 
+    def __str__(self) -> str:
+        return visible(super().__str__())
+
 
 class NetworkError(BoxcarsError):
     """A network that is not right, with everything that is wrong with it."""
@@ -78,6 +84,15 @@ class NetworkError(BoxcarsError):
 
 class Wrong(BoxcarsError):
     """Raised by code that knows what is wrong but not where; whoever knows the place adds it."""
+
+
+def visible(text: str) -> str:
+    r"""A text that a terminal shows as it is: no part of it moves the cursor or hides another.
+
+    >>> print(visible("price\x1b[2J\u202e"))
+    price\x1b[2J\u202e
+    """
+    return _HIDDEN.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def describe_path(path: Path) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import re
 import ssl
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import quote, urlencode
 
 import pyarrow as pa
 
-from boxcars.model.problem import BoxcarsError, Wrong
+from boxcars.model.problem import BoxcarsError, Wrong, visible
 from boxcars.model.schema import Schema
 from boxcars.outside.connector import Connector, Delivery, Lost
 from boxcars.outside.messages import Encoder, check_options, client_tls, words
@@ -19,6 +20,9 @@ _SECONDS = 30.0
 _ROWS = 10_000
 _PASSING = {408, 425, 429}
 """Answers that ask to come again, besides those of 500 and more."""
+_ANSWER = 2**20
+"""Bytes of an answer that are read."""
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TYPES = {
     "jsonl": "application/x-ndjson",
     "json": "application/json",
@@ -94,7 +98,8 @@ class WebhookDelivery(Delivery):
             headers = {**self._headers, "Idempotency-Key": key}
             self._connection.request("POST", self._target, body, headers)
             with self._connection.getresponse() as response:
-                response.read()
+                if len(response.read(_ANSWER)) == _ANSWER:
+                    self._connection.close()  # nobody has to hear all of it
                 return response.status, response.reason
         except (OSError, HTTPException) as error:
             raise Lost(f"nobody answers: {words(error, self._url)}") from None
@@ -122,4 +127,7 @@ def _headers(url: Url) -> dict[str, str]:
     if token := url.options.get("token"):
         headers["Authorization"] = f"Bearer {token}"
     own = {n.removeprefix("header."): v for n, v in url.options.items() if n[:7] == "header."}
+    for name, value in (headers | own).items():
+        if not _HEADER.fullmatch(name) or not value.isprintable() or not value.isascii():
+            raise Wrong(f"{url}: the header '{visible(name)}' can't be sent: use plain letters.")
     return headers | own

@@ -25,12 +25,14 @@ from boxcars.service.metrics import prometheus_text
 from boxcars.service.outputs import add_outputs
 from boxcars.service.seats import Seats
 from boxcars.service.security import Access
-from boxcars.service.wire import LOOK, table_to_json
+from boxcars.service.wire import table_to_json
 
 PEEKS = 32
 """Who may look at arcs at once."""
 _WAIT = 60.0
 """Seconds to wait for tuples on an arc, at the most."""
+_PAUSE = 0.1
+"""Seconds between two looks at an arc: many who wait must cost little."""
 _OPEN = ("/health", "/ready")
 """What answers without a token."""
 
@@ -91,14 +93,17 @@ def _add_watching(app: FastAPI, run: Run) -> None:
         return run.stats().to_plain()
 
     @app.get("/api/arcs/{arc:path}")
-    async def peek(arc: str, seconds: Annotated[float, Query(ge=0, le=_WAIT)] = 5.0) -> Response:
+    async def peek(
+        arc: str, request: Request, seconds: Annotated[float, Query(ge=0, le=_WAIT)] = 5.0
+    ) -> Response:
         """The last tuples on an arc; waits for some, but not longer than so many seconds."""
         with peeks.taken():
             until = asyncio.get_running_loop().time() + seconds
-            while not (found := run.peek(arc, 0)).num_rows:
-                if asyncio.get_running_loop().time() >= until or not _is_live(run):
+            while not (found := run.peek(arc, 0)).num_rows and _is_live(run):
+                late = asyncio.get_running_loop().time() >= until
+                if late or await request.is_disconnected():
                     break
-                await asyncio.sleep(LOOK)
+                await asyncio.sleep(_PAUSE)
         rows = f'{{"rows": {table_to_json(found)}}}'
         return Response(rows, media_type="application/json")
 

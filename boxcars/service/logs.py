@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from boxcars.io.files import writing
 from boxcars.io.troubles import about_whom
-from boxcars.model.problem import BoxcarsError
+from boxcars.model.problem import BoxcarsError, visible
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status
@@ -116,7 +116,7 @@ class _Text(_Lines):
         """A line for people."""
         behind = ", ".join(f"{name} {value}" for name, value in self.fields(record).items())
         text = f"{_time(record)} {self._about.run}: {record.getMessage()}"
-        return f"{text} ({behind})" if behind else text
+        return visible(f"{text} ({behind})" if behind else text).replace("\n", "\\n")
 
 
 class _Json(_Lines):

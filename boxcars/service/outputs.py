@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TypeVar
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from boxcars.engine.run import Run
 from boxcars.io.tap import Gone, Tap
 from boxcars.service.asked import Number, find
+from boxcars.service.door import Slow
 from boxcars.service.seats import Seats
 from boxcars.service.wire import LOOK, numbered, table_to_json
 
@@ -50,14 +51,33 @@ def add_outputs(app: FastAPI, run: Run) -> None:
         tap = find(run.taps, name, _KIND)
         with readers.taken():
             await socket.accept()
+            leaving = asyncio.create_task(_leaves(socket))
+            sending = asyncio.create_task(
+                _send(socket, tap, _epochs(tap, after, numbered, reading))
+            )
             try:
-                async for message in _epochs(tap, after, numbered, reading):
-                    await socket.send_bytes(message)
-                await socket.close(*_ENDED if tap.finished else _STOPPED)
-            except Gone as gone:
-                await socket.close(1008, str(gone)[:120])
-            except WebSocketDisconnect:
-                return
+                await asyncio.wait({leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                leaving.cancel()
+                sending.cancel()
+                await asyncio.gather(leaving, sending, return_exceptions=True)
+
+
+async def _send(socket: WebSocket, tap: Tap, messages: AsyncIterator[bytes]) -> None:
+    """Send what comes, and say how it ended."""
+    with suppress(Slow, WebSocketDisconnect):
+        try:
+            async for message in messages:
+                await socket.send_bytes(message)
+            await socket.close(*_ENDED if tap.finished else _STOPPED)
+        except Gone as gone:
+            await socket.close(1008, str(gone)[:120])
+
+
+async def _leaves(socket: WebSocket) -> None:
+    """Wait until a reader leaves: its seat is free then, also if nothing comes for it."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        continue
 
 
 async def _epochs(

@@ -67,6 +67,7 @@ class Runs:
         record = Record.new(order)
         folder = self._workspace.runs / record.id
         with writing(folder):
+            self._workspace.runs.parent.mkdir(mode=0o700, exist_ok=True)  # it holds addresses
             folder.mkdir(parents=True)
             _ignore(self._workspace.runs.parent)
         run = TheRun(record, folder, self._workspace, self._tell)

@@ -2,14 +2,16 @@
 
 import json
 import socket
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from websockets.exceptions import ConnectionClosed
@@ -25,11 +27,11 @@ from boxcars.service.client import Client
 from boxcars.service.security import Access
 from boxcars.service.server import Server
 from boxcars.service.wire import ARROW, Schemed, read_numbered, table_to_bytes
+from tests.attacks.test_any_documents import SECONDS
 from tests.postgres import free_port
 from tests.service.test_service import network, rows
 
 WELL = table_to_bytes(rows(1, 4))
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 bytes_like = st.binary(max_size=300) | st.builds(
     lambda at, byte: WELL[:at] + bytes([byte]) + WELL[at + 1 :],
     st.integers(0, len(WELL) - 1),
@@ -96,23 +98,20 @@ def address(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
     running.stop()
 
 
-@given(bytes_like, st.sampled_from([ARROW, "application/json", ""]))
-@FEW
-def test_http(address: str, data: bytes, kind: str) -> None:
+def over_http(address: str, what: tuple[bytes, str]) -> None:
+    data, kind = what
     request = urllib.request.Request(
         f"{address}/api/inputs/rows", data, {"content-type": kind}, method="POST"
     )
     try:
-        answer = urllib.request.urlopen(request, timeout=20)
+        answer = urllib.request.urlopen(request, timeout=60)
     except urllib.error.HTTPError as error:
         answer = error
     with answer:
         assert {200: "kept", 400: "detail"}[answer.status] in json.load(answer)
 
 
-@given(st.lists(bytes_like | bytes_like.map(lambda data: b"B" + data), max_size=3))
-@FEW
-def test_websockets(address: str, messages: list[bytes]) -> None:
+def over_websockets(address: str, messages: list[bytes | str]) -> None:
     url = f"{address.replace('http', 'ws')}/api/inputs/rows/feed?sender=fuzz"
     with open_socket(url) as talk, suppress(ConnectionClosed):
         talk.send(b"S" + bytes(rows(0, 1).schema.serialize()))
@@ -121,12 +120,80 @@ def test_websockets(address: str, messages: list[bytes]) -> None:
     assert talk.close_code in (1000, 1008)
 
 
-@given(st.binary(max_size=200))
-@FEW
-def test_the_port_itself(address: str, data: bytes) -> None:
+def over_the_port(address: str, data: bytes) -> None:
     host, _, port = address.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), 5) as talk:
+    with socket.create_connection((host, int(port)), 60) as talk, suppress(ConnectionError):
         talk.sendall(data)
+
+
+REQUESTS = st.lists(
+    st.sampled_from(
+        [
+            b"GET ",
+            b"POST ",
+            b"/health",
+            b"/api/inputs/rows",
+            b"/api/outputs/all/tap",
+            b" HTTP/1.1\r\n",
+            b"host: 127.0.0.1\r\n",
+            b"content-length: 5\r\n",
+            b"content-length: -1\r\n",
+            b"content-length: 99999999999999999999\r\n",
+            b"transfer-encoding: chunked\r\n",
+            b"upgrade: websocket\r\nconnection: upgrade\r\n",
+            b"sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n",
+            b"expect: 100-continue\r\n",
+            b"\r\n",
+            b"ffffffffffffffff\r\n",
+            b"\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+        ]
+    )
+    | st.binary(max_size=20),
+    max_size=15,
+).map(b"".join)
+"""Parts of requests in any order: half of them, two at once, lengths that are wrong."""
+PORTS: dict[str, tuple[st.SearchStrategy[Any], Callable[[str, Any], None]]] = {
+    "http": (st.tuples(bytes_like, st.sampled_from([ARROW, "application/json", ""])), over_http),
+    "websockets": (
+        st.lists(
+            bytes_like | bytes_like.map(lambda data: b"B" + data) | st.text(max_size=5), max_size=3
+        ),
+        over_websockets,
+    ),
+    "port": (REQUESTS | st.binary(max_size=200), over_the_port),
+}
+
+
+def fuzz(port: str, address: str, examples: int, number: int) -> None:
+    strategy, attack = PORTS[port]
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def once(what: Any) -> None:
+        attack(address, what)
+
+    once()
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_a_few(port: str, address: str) -> None:
+    fuzz(port, address, 40, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("port", PORTS)
+def test_as_many_as_there_is_time_for(port: str, address: str) -> None:
+    """Each time with other seeds; the number of a failing one is in what pytest shows."""
+    until, number = time.monotonic() + SECONDS / len(PORTS) / 3, time.time_ns() % 10**9
+    while time.monotonic() < until:
+        fuzz(port, address, 50, number)
+        number += 1
 
 
 def test_lines_over_tcp(spark: SparkSession, tmp_path: Path) -> None:

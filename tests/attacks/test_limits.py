@@ -214,8 +214,10 @@ class TestSeats:
         self, victim: Victim, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As many peeks as there may be wait for tuples that never come, and readers besides."""
-        monkeypatch.setattr(app, "PEEKS", 50)
+        monkeypatch.setattr(app, "PEEKS", 45)
         monkeypatch.setattr(outputs, "READERS", 60)
+        nothing = rows(0, 1).slice(0, 0)
+        monkeypatch.setattr(victim.run, "peek", lambda *_: nothing)
         url = victim.access.url.replace("http", "ws") + "/api/outputs/counts/tap"
         peek = b"GET /api/arcs/count?seconds=60 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
         with ExitStack() as stack:
@@ -226,6 +228,7 @@ class TestSeats:
             for path in ("/health", "/ready", "/metrics", "/api/stats"):
                 assert victim.ask("GET", path)[0] == 200
             victim.is_well()
+        until(lambda: victim.ask("GET", "/api/arcs/count?seconds=0")[0] == 200, "all have left")
 
     def test_a_reader_that_takes_nothing(
         self, victim: Victim, monkeypatch: pytest.MonkeyPatch
