@@ -18,6 +18,7 @@ from boxcars.model import codec
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
+from boxcars.model.order import has_place, in_words
 from boxcars.model.problem import BoxcarsError, Problem, Wrong, a, nearest
 from boxcars.model.routing import Routing
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
@@ -260,7 +261,12 @@ class Custom(Stateful, type="custom", icon="✎"):
             rest = (
                 order if last is None else pl.concat([left["last"][:0], pl.Series([last]), order])
             )
-            if order.null_count() or not rest.is_sorted():
+            if not train.select(has_place(pl.col(schema.ts), schema[schema.ts]).all()).item():
+                raise BoxcarsError(
+                    f"{self.operator} gave a tuple whose '{schema.ts}' is not between "
+                    f"{in_words(schema[schema.ts])}."
+                )
+            if not rest.is_sorted():
                 raise BoxcarsError(
                     f"{self.operator} gave tuples out of order: '{schema.ts}' must never be less "
                     "than before, nor than the time that has passed."

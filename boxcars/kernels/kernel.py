@@ -95,6 +95,14 @@ class Lazy(Box):
         """The promise behind the box, from the promise before it."""
         return frontier
 
+    def dates(self, schema: Schema) -> bool:
+        """Whether it computes order values, all in order, so that some may be beyond the range."""
+        return False
+
+    def placed(self, times: pl.Series, schema: Schema) -> pl.Series:
+        """Of a box that :meth:`dates`: which order values become such that are in the range."""
+        raise NotImplementedError(self.type)
+
 
 class Eager(Box):
     """A stateless box that looks at the train itself."""
