@@ -1,6 +1,5 @@
 """WSort against the oracle, for any cut into trains."""
 
-import math
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
