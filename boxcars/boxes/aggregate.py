@@ -101,6 +101,15 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
                 inputs.wrong(f"'{name}' is a group-by field already.", "fields", name)
         if not schema.known:
             return {MAIN: schema, LATE: schema}
+        if schema.ts in self.by:
+            ts, at = schema.ts, self.by.index(schema.ts)
+            inputs.wrong(
+                f"'{ts}' is the order attribute, which is the time of the result in what leaves: "
+                f"copy it first, in a map that keeps all fields (moment: {ts}, keep: true), and "
+                "group by 'moment'.",
+                "by",
+                at,
+            )
         if not self.window.slack:
             inputs.in_order()
         if not inputs.problems:

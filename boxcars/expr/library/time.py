@@ -50,35 +50,11 @@ def _truncate(unit: str, time: pl.Expr) -> pl.Expr:
     return valid(time.dt.truncate(_UNITS[unit.lower()]).cast(pl.Int64))
 
 
-_JAVA = dict(
-    pair.split("=")
-    for pair in [
-        "yyyy=%Y",
-        "uuuu=%Y",
-        "yy=%y",
-        "MMMM=%B",
-        "MMM=%b",
-        "MM=%m",
-        "M=%-m",
-        "dd=%d",
-        "d=%-d",
-        "DDD=%j",
-        "EEEE=%A",
-        "EEE=%a",
-        "E=%a",
-        "HH=%H",
-        "H=%-H",
-        "hh=%I",
-        "h=%-I",
-        "mm=%M",
-        "ss=%S",
-        "SSS=%3f",
-        "SSSSSS=%6f",
-        "a=%p",
-        "XXX=%:z",
-        "Z=%z",
-    ]
-)
+_SPELLED = """
+yyyy=%Y uuuu=%Y yy=%y MMMM=%B MMM=%b MM=%m M=%-m dd=%d d=%-d DDD=%j EEEE=%A EEE=%a E=%a
+HH=%H H=%-H hh=%I h=%-I mm=%M ss=%S SSS=%3f SSSSSS=%6f a=%p XXX=%:z Z=%z
+"""
+_JAVA = dict(pair.split("=") for pair in _SPELLED.split())
 """What the letters of a pattern of Java, which Spark has too, are in strftime."""
 
 
