@@ -139,6 +139,10 @@ class Stateful(Box):
     waiting: ClassVar[tuple[str, ...]] = ("waiting",)
     """How the frames of its state begin in which tuples wait for the frontier."""
 
+    def spreads(self) -> bool:
+        """Whether it can run in many places: as its ``ranks`` say, unless there is more to it."""
+        return self.ranks
+
     @abstractmethod
     def start(self, schemas: tuple[Schema, ...]) -> State:
         """The state before the first tuple."""
