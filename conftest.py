@@ -81,39 +81,66 @@ pytest_collect_file = Sybil(
     teardown=_leave,
 ).pytest()
 
-_LEFT_OUT = pytest.StashKey[int]()
+_LEFT_OUT = pytest.StashKey[str]()
+_STARTED = frozenset(
+    {"spark", "postgres", "person", "page", "served", "victim", "wheel", "installed", "there"}
+)
+"""Fixtures that start Spark, a browser or a server."""
+_SLOW = (
+    *("docs", "README.md", "tests/apps", "tests/bench", "tests/engine", "tests/linear_road"),
+    *("tests/attacks", "tests/outside", "tests/service", "tests/strangers", "tests/studio"),
+    *("tests/commands", "tests/pages", "tests/test_add_a_box.py", "tests/test_examples.py"),
+    *("tests/test_first_look.py", "tests/test_reference.py", "tests/test_tutorial.py"),
+)
+"""Where tests start programs by themselves, or take long for what they are."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--long``: many crashes and a soak."""
+    """``--long``: many crashes and a soak. ``--quick``: no Spark, no browser, no servers."""
     parser.addoption("--long", action="store_true", help="run the tests marked long, too")
+    parser.addoption("--quick", action="store_true", help="only what runs in this process")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long tests unless they are asked for."""
-    if config.getoption("--long"):
-        return
-    long = [item for item in items if item.get_closest_marker("long") is not None]
-    items[:] = [item for item in items if item.get_closest_marker("long") is None]
-    config.hook.pytest_deselected(items=long)
-    _note_left_out(config, len(long))
+    """Leave out the long tests unless they are asked for, and in the quick form many more."""
+    wanted = [item for item in items if config.getoption("--long") or not _is_long(item)]
+    hint = "bin/test --long runs them"
+    if config.getoption("--quick"):
+        wanted, hint = (
+            [item for item in wanted if _is_quick(item)],
+            "bin/test runs all but the long",
+        )
+    left = [item for item in items if item not in set(wanted)]
+    items[:] = wanted
+    config.hook.pytest_deselected(items=left)
+    _note_left_out(config, f"left out: {len(left)} tests; {hint}" if left else "")
 
 
-def _note_left_out(config: pytest.Config, number: int) -> None:
-    config.stash[_LEFT_OUT] = number
+def _is_long(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    where = item.path.relative_to(item.config.rootpath).as_posix()
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return not where.startswith(_SLOW) and not fixtures & _STARTED
+
+
+def _note_left_out(config: pytest.Config, said: str) -> None:
+    config.stash[_LEFT_OUT] = said
     if hasattr(config, "workeroutput"):
-        config.workeroutput["left_out"] = number
+        config.workeroutput["left_out"] = said
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Hear from a process of several how many tests it left out; all leave out the same."""
-    node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
+    """Hear from a process of several what it left out; all leave out the same."""
+    node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", "")
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Say what was left out, and how to run it."""
-    if number := config.stash.get(_LEFT_OUT, 0):
-        terminalreporter.write_line(f"long tests left out: {number}; bin/test --long runs them")
+    if said := config.stash.get(_LEFT_OUT, ""):
+        terminalreporter.write_line(said)

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from boxcars.boxes.bsort import BSort, has_place
+from boxcars.boxes.bsort import BSort
 from boxcars.boxes.condense import COMBINED, Condense
 from boxcars.expr import Expr, call
 from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
+from boxcars.kernels.axis import Axis
 from boxcars.kernels.closed import Functions, Grouping, Kernel, Results, Spread, argument
 from boxcars.kernels.hidden import POSITION
 from boxcars.kernels.kernel import Frontier, Mine, State, Stateful, Step
@@ -26,6 +27,7 @@ from boxcars.kernels.windows import window_kernel
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Box, Ports, param
 from boxcars.model.frozen import Fields
+from boxcars.model.order import FARTHEST_SIZE, has_place
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.routing import Routing
 from boxcars.model.schema import Schema
@@ -99,13 +101,44 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
                 inputs.wrong(f"'{name}' is a group-by field already.", "fields", name)
         if not schema.known:
             return {MAIN: schema, LATE: schema}
+        if schema.ts in self.by:
+            ts, at = schema.ts, self.by.index(schema.ts)
+            inputs.wrong(
+                f"'{ts}' is the order attribute, which is the time of the result in what leaves: "
+                f"copy it first, in a map that keeps all fields (moment: {ts}, keep: true), and "
+                "group by 'moment'.",
+                "by",
+                at,
+            )
         if not self.window.slack:
             inputs.in_order()
+        if not inputs.problems:
+            self._check_range(inputs)
         fields = Fields({**groups, schema.ts: schema[schema.ts], **types})
         return {
             MAIN: Schema(fields, schema.ts, ordered=schema.ts not in types),
             LATE: replace(schema, ordered=False),
         }
+
+    def _check_range(self, inputs: Ports) -> None:
+        """Complain about windows that can't be counted with, in 64 bits: too large, or too fine."""
+        window, schema = self.window, inputs[0]
+        type_ = schema[str(window.field) if window.by == "value" else schema.ts]
+        most = FARTHEST_SIZE // (1_000_000 if type_ is Type.TIMESTAMP else 1)
+        for name in ("size", "advance", "origin", "timeout", "every"):
+            number = getattr(window, name)
+            if number is not None and abs(number) > most:
+                inputs.wrong(f"expected at most {most:,}, got {number}.", "window", name)
+                return
+        if window.by in ("time", "value") and window.step:
+            axis = Axis.of(window, type_)
+            if max(axis.size, axis.advance) > FARTHEST_SIZE:
+                inputs.wrong(
+                    f"size {window.size} and advance {window.step} have no unit in common that is "
+                    "large enough: round one of them.",
+                    "window",
+                    "advance",
+                )
 
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
         """By group, unless what one group does depends on the tuples of others."""
@@ -205,7 +238,8 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         """Which tuples a window can hold: not those without the value that they go by."""
         if self.window.by != "value":
             return np.ones(train.height, np.bool_)
-        return train.select(has_place(str(self.window.field), schema)).to_series().to_numpy().copy()
+        field = str(self.window.field)
+        return train.select(has_place(pl.col(field), schema[field])).to_series().to_numpy().copy()
 
     def _rows(
         self,

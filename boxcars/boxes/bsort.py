@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 from math import isfinite
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from boxcars.kernels.kernel import Frontier, State, Stateful, Step
 from boxcars.kernels.reorder import Buffer, Slack
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
+from boxcars.model.order import has_place
 from boxcars.model.problem import a
 from boxcars.model.routing import Routing
 from boxcars.model.schema import Schema
@@ -30,8 +31,8 @@ class BSort(Stateful, type="bsort", icon="⇅"):
 
     A tuple is late if it is more than the slack behind the greatest value before it, or with
     ``tuples`` less than one that has left; late tuples leave by ``late``. So do those without a
-    place in the order: null, not a number, or a timestamp outside of the years 1 to 9999. An input
-    that is in that order already passes as it is.
+    place in the order: null, not a number, or beyond the range of windows. An input that is in that
+    order already passes as it is.
 
     Paper: Aurora's slack, counted in tuples (retrospective, 4.3); BSort is not in our papers.
 
@@ -98,7 +99,7 @@ class BSort(Stateful, type="bsort", icon="⇅"):
         (train,), (schema,), (frontier,) = trains, schemas, frontiers
         if schema.ordered and self._by(schema) == schema.ts:
             return Step({MAIN: train, LATE: train.clear()}, frontier, state)
-        placed = train.select(has_place(self._by(schema), schema)).to_series().to_numpy()
+        placed = self._placed(train, schema)
         good = train if placed.all() else train.filter(placed)
         ordered = self._rule(schema).order(state, good, frontier.final)
         late = ~placed
@@ -106,6 +107,10 @@ class BSort(Stateful, type="bsort", icon="⇅"):
         return Step(
             {MAIN: ordered.train, LATE: train.filter(late)}, ordered.frontier, ordered.state
         )
+
+    def _placed(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
+        by = self._by(schema)
+        return train.select(has_place(pl.col(by), schema[by])).to_series().to_numpy()
 
     def _by(self, schema: Schema) -> str:
         return schema.ts if self.by is None else self.by
@@ -115,14 +120,3 @@ class BSort(Stateful, type="bsort", icon="⇅"):
         if self.tuples is not None:
             return Buffer(by, self.tuples)
         return Slack.of(by, schema[by], self.slack)
-
-
-def has_place(by: str, schema: Schema) -> pl.Expr:
-    """Whether a tuple has a place in the order."""
-    field = pl.col(by)
-    place = field.is_not_null()
-    if schema[by] is Type.FLOAT:
-        place &= field.is_not_nan()
-    if schema[by] is Type.TIMESTAMP:
-        place &= field.is_between(datetime.min, datetime.max)
-    return place.fill_null(value=False)

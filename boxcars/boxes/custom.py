@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any, ClassVar, Self, get_type_hints
 
 import polars as pl
 
-from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended, earliest, split_point
+from boxcars.kernels.hidden import HIDDEN_COLUMNS, POSITION
+from boxcars.kernels.kernel import (
+    Frontier,
+    Mine,
+    State,
+    Stateful,
+    Step,
+    appended,
+    earliest,
+    split_point,
+)
 from boxcars.kernels.named import find_named, name_of
 from boxcars.kernels.operator import INPUT, Driver, Leaving, Operator, Setup, TrainDriver, called
 from boxcars.kernels.per_key import PerKey, TupleDriver
+from boxcars.kernels.ranks import alike, share_tuples
 from boxcars.model import codec
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
+from boxcars.model.order import has_place, in_words
 from boxcars.model.problem import BoxcarsError, Problem, Wrong, a, nearest
 from boxcars.model.routing import Routing
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
@@ -37,8 +49,8 @@ class Custom(Stateful, type="custom", icon="✎"):
     imported, if that is allowed. Several inputs come merged, in order; they need the same order
     attribute.
 
-    With ``by`` the box can be split: it sees all tuples of some values of these fields. Without
-    ``by`` it is one piece.
+    With ``by`` a `bx.PerKey` runs in many places, and sees all tuples of some values of these
+    fields in each. A `bx.Operator`, whose state nobody else can divide, is one piece in any case.
 
     Paper: Borealis' user-defined operators (thesis, A.2).
 
@@ -110,7 +122,20 @@ class Custom(Stateful, type="custom", icon="✎"):
         """By the fields that it can be split by."""
         if not self.by:
             return Routing.single("it names no fields in by")
+        if not self.spreads():
+            return Routing.single("its class takes whole trains; only a bx.PerKey is split by key")
         return Routing.key((name, schemas[port][name]) for name in self.by)
+
+    def spreads(self) -> bool:
+        """Whether the state is that of a key: then keys may be anywhere."""
+        return bool(self.by) and self._per_key()
+
+    def gives_several(self) -> bool:
+        """A call may give several rows; where they are numbered, that tells them apart."""
+        return self.spreads()
+
+    def _per_key(self) -> bool:
+        return issubclass(_operator_class(find_named(self.operator, "class")), PerKey)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """What the class says; its parameters, inputs and outputs are checked first."""
@@ -226,46 +251,66 @@ class Custom(Stateful, type="custom", icon="✎"):
         """Hand over what is behind the frontier, and let time pass."""
         ts, together = schemas[0].ts, earliest(frontiers)
         ready, new = [], {}
-        for port, (train, schema) in enumerate(zip(trains, schemas, strict=True)):
-            waiting = appended(state[f"{_WAITING}{port}"], train.select(list(schema.fields)))
+        entering = list(trains) if len(trains) == 1 else alike(trains)
+        hidden = HIDDEN_COLUMNS if self._per_key() else pl.col([])
+        for port, (train, schema) in enumerate(zip(entering, schemas, strict=True)):
+            own_columns = train.select(*schema.fields, hidden)
+            waiting = appended(state[f"{_WAITING}{port}"], own_columns)
             cut = split_point(waiting, ts, together)
             ready.append(waiting[:cut])
             new[f"{_WAITING}{port}"] = waiting[cut:]
-        own: State = {n.removeprefix(_OWN): f for n, f in state.items() if n.startswith(_OWN)}
         driver, setup = self._fresh(schemas)
-        leaving, own = driver.advance(own, _merge(ready, ts), together)
-        positions = any(POSITION in train.columns for train in trains)
-        out, left = self._leave(leaving, state[_LEFT], self._schemas(setup, schemas[0]), positions)
+        leaving, own = driver.advance(_own(state), _merge(ready, ts), together)
+        numbered = any(POSITION in train.columns for train in trains) and not self._per_key()
+        out, left = self._leave(leaving, state[_LEFT], self._schemas(setup, schemas[0]), numbered)
         new |= {f"{_OWN}{name}": frame for name, frame in own.items()}
         new[_LEFT] = left if together.value is None else _promised(left, together.value)
         return Step(out, together, new)
+
+    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
+        """The tuples that wait, and all that is known of some keys."""
+        shared: dict[str, pl.DataFrame] = {}
+        for port, schema in enumerate(schemas):
+            frames = [state[f"{_WAITING}{port}"] for state in states]
+            shared[f"{_WAITING}{port}"] = share_tuples(frames, partial(mine, port), schema.ts)
+        left = pl.concat([state[_LEFT] for state in states])
+        shared[_LEFT] = left.group_by("port", maintain_order=True).max()
+        driver, _ = self._fresh(schemas)
+        assert isinstance(driver, TupleDriver)
+        own = driver.share([_own(state) for state in states], partial(mine, 0))
+        return shared | {f"{_OWN}{name}": frame for name, frame in own.items()}
 
     def _leave(
         self,
         leaving: list[Leaving],
         left: pl.DataFrame,
         schemas: Mapping[str, Schema],
-        positions: bool,
+        numbered: bool,
     ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
         """The trains that leave, held to their fields and their order, and what has left so far.
 
-        Tuples are numbered as they leave: that is their position, whatever the cuts are.
+        Where tuples are ``numbered`` as they leave, that is their position, whatever the cuts are.
         """
         trains, rows = {}, []
         for port, number, last in left.iter_rows():
             schema = schemas[port]
             frames = [self._columns(part, port, schema) for part in leaving]
-            train = pl.concat([schema.empty(), *frames])
+            train = pl.concat([schema.empty(), *frames]) if len(frames) != 1 else frames[0]
             order = train[schema.ts]
             rest = (
                 order if last is None else pl.concat([left["last"][:0], pl.Series([last]), order])
             )
-            if order.null_count() or not rest.is_sorted():
+            if not train.select(has_place(pl.col(schema.ts), schema[schema.ts]).all()).item():
+                raise BoxcarsError(
+                    f"{self.operator} gave a tuple whose '{schema.ts}' is not between "
+                    f"{in_words(schema[schema.ts])}."
+                )
+            if not rest.is_sorted():
                 raise BoxcarsError(
                     f"{self.operator} gave tuples out of order: '{schema.ts}' must never be less "
                     "than before, nor than the time that has passed."
                 )
-            if positions:
+            if numbered:
                 place = pl.int_range(number, number + train.height, dtype=pl.Int64, eager=True)
                 train = train.with_columns(place.alias(POSITION))
             trains[port] = train
@@ -286,8 +331,14 @@ class Custom(Stateful, type="custom", icon="✎"):
                 f"{self.operator} gave {dict(got) if got else type(frame).__name__}, "
                 f"but its fields are {schema.dtypes}."
             )
-        selected: pl.DataFrame = frame.select(list(schema.fields))
+        hidden = HIDDEN_COLUMNS if self._per_key() else pl.col([])
+        selected: pl.DataFrame = frame.select(*schema.fields, hidden)
         return selected
+
+
+def _own(state: State) -> State:
+    """What is the operator's own of a state."""
+    return {n.removeprefix(_OWN): frame for n, frame in state.items() if n.startswith(_OWN)}
 
 
 def _promised(left: pl.DataFrame, value: Any) -> pl.DataFrame:

@@ -13,7 +13,9 @@ from boxcars.kernels.hidden import HIDDEN_COLUMNS
 from boxcars.kernels.kernel import Frontier, Lazy
 from boxcars.model.box import Ports, param
 from boxcars.model.frozen import Fields
+from boxcars.model.order import has_place, range_of
 from boxcars.model.schema import Schema
+from boxcars.model.types import Type
 
 Source = str | int | float | bool | pl.Expr | Expr
 
@@ -149,8 +151,37 @@ class Map(Lazy, type="map", icon="ƒ"):
             return frontier
         if not self._order_kept(ts, schema):
             return replace(frontier, value=None)
-        row = pl.DataFrame(
-            {schema.ts: [frontier.value]}, schema={schema.ts: schema[schema.ts].dtype}
-        )
         only = Schema(Fields({schema.ts: schema[schema.ts]}), schema.ts)
-        return replace(frontier, value=row.select(self.fields[ts].compile(only)).item())
+        row = pl.DataFrame({schema.ts: [frontier.value]}, schema=only.dtypes)
+        found = row.select(self.fields[ts].compile(only)).item()
+        if not self.placed(row[schema.ts], schema).item():
+            # Beyond the range there are no tuples: all that will come lie at its end, if anywhere.
+            least, most = range_of(self.fields[ts].type_in(only))
+            found = least if row[schema.ts].to_physical().item() < 0 else most
+        return replace(frontier, value=found)
+
+    def dates(self, schema: Schema) -> bool:
+        """If the order attribute is computed, and stays in order."""
+        ts = self._order_attribute(schema)
+        if ts is None or ts not in self.fields or not schema.ordered:
+            return False
+        return self.fields[ts].is_field() != schema.ts and self._order_kept(ts, schema)
+
+    def placed(self, times: pl.Series, schema: Schema) -> pl.Series:
+        """Those whose new values are in the range; ints are computed as floats, which can't wrap.
+
+        Times are in order and so are the values, so if the first and last are, all are.
+        """
+        ts = self._order_attribute(schema)
+        assert ts is not None
+        type_ = schema[schema.ts]
+        result = self.fields[ts].type_in(schema)
+        if type_ is Type.INT:
+            times, type_ = times.cast(pl.Float64), Type.FLOAT
+        only = Schema(Fields({schema.ts: type_}), schema.ts)
+        value = self.fields[ts].compile(only)
+        inside = has_place(value if result is Type.TIMESTAMP else value.cast(pl.Float64), result)
+        ends = pl.concat([times[:1], times[-1:]])
+        if ends.to_frame().select(inside.all()).item():
+            return pl.repeat(value=True, n=len(times), dtype=pl.Boolean, eager=True)
+        return times.to_frame().select(inside).to_series()

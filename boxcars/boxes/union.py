@@ -19,7 +19,7 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.ranks import RANK, rank_names, share_tuples
+from boxcars.kernels.ranks import RANK, alike, share_tuples
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports
 from boxcars.model.schema import Schema
@@ -82,8 +82,9 @@ class Union(Stateful, type="union", icon="∪"):
         """Let go what no input can come before any more."""
         ts, together = schemas[0].ts, earliest(frontiers)
         ready, rest = [], {}
-        for port, train in enumerate(_alike(trains)):
-            waiting = appended(state[str(port)], train)
+        fields = [name for name in trains[0].columns if not name.startswith(RANK)]
+        for port, train in enumerate(alike(trains)):
+            waiting = appended(state[str(port)], train.select(*fields, pl.col(f"^{RANK}.*$")))
             cut = split_point(waiting, ts, together)
             ready.append(waiting[:cut])
             rest[str(port)] = waiting[cut:]
@@ -97,44 +98,3 @@ class Union(Stateful, type="union", icon="∪"):
             frames = [state[str(port)] for state in states]
             shared[str(port)] = share_tuples(frames, partial(mine, port), schema.ts)
         return shared
-
-
-def _alike(trains: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The trains with equal columns; the first of their ranks is the number of the input.
-
-    So ranks of different inputs are never compared, and share columns where their types allow it.
-    """
-    names = [rank_names(train.columns) for train in trains]
-    fields = [name for name in trains[0].columns if name not in names[0]]
-    if not any(names):
-        return [train.select(fields) for train in trains]
-    columns, places = _fit(
-        [[t.schema[n] for n in own] for t, own in zip(trains, names, strict=True)]
-    )
-    found = []
-    for port, train in enumerate(trains):
-        ranks = [pl.lit(port, pl.Int64), *(pl.lit(None, dtype) for dtype in columns)]
-        for name, place in zip(names[port], places[port], strict=True):
-            ranks[place + 1] = pl.col(name)
-        own = [rank.alias(f"{RANK}{number}") for number, rank in enumerate(ranks)]
-        found.append(train.select(*fields, *own))
-    return found
-
-
-def _fit(types: Sequence[Sequence[pl.DataType]]) -> tuple[list[pl.DataType], list[list[int]]]:
-    """Types of columns into which all these lists fit, each in its order, and where they do.
-
-    >>> _fit([[pl.Int64(), pl.String()], [pl.Int64(), pl.Int64()]])
-    ([Int64, String, Int64], [[0, 1], [0, 2]])
-    """
-    columns: list[pl.DataType] = []
-    places: list[list[int]] = [[] for _ in types]
-    for port in sorted(range(len(types)), key=lambda port: -len(types[port])):
-        at = 0
-        for dtype in types[port]:
-            while at < len(columns) and columns[at] != dtype:
-                at += 1
-            columns += [dtype] if at == len(columns) else []
-            places[port].append(at)
-            at += 1
-    return columns, places

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from boxcars.convert.format import Decoded, Encoded, Format
+from boxcars.convert.paths import Paths
 from boxcars.convert.records import Reasons, Records, block_size, flat
 from boxcars.convert.rows import checked, encoded
 from boxcars.convert.texts import parse, quote, refusal, unwritten, write
@@ -57,6 +58,8 @@ class _SlowError(Exception):
 class Jsonl(Format):
     r"""Objects, one a line; a missing name is null, one that is no field is ignored.
 
+    A field ``bid.auction`` is ``auction`` of the object ``bid``, or of that name, dot and all.
+
     Good lines are parsed all at once; only when that fails are they read one by one, to tell the
     good from the corrupt. Both ways give the same.
 
@@ -69,6 +72,10 @@ class Jsonl(Format):
     """
 
     name = "jsonl"
+
+    def check(self) -> None:
+        """Find out which fields are paths."""
+        self._paths = Paths(self.fields)
 
     def decode(self, data: pl.Series) -> Decoded:
         """Return the tuples in lines of JSON."""
@@ -110,7 +117,7 @@ class Jsonl(Format):
         if not len(lines):
             return pl.DataFrame(schema=self.dtypes)
         block = _block(lines)
-        schema = _schema(self.fields, lines[0])
+        schema = _schema(self.fields, self._paths, lines[0])
         table = arrow_json.read_json(
             pa.BufferReader(block),
             read_options=arrow_json.ReadOptions(use_threads=False, block_size=block_size(lines)),
@@ -120,7 +127,7 @@ class Jsonl(Format):
         )
         if len(table) != len(lines):
             raise _SlowError
-        raw = pl.DataFrame(table.select(list(self.fields)))
+        raw = pl.DataFrame(table).select(map(self._paths.column, self.fields))
         return pl.DataFrame([_column(raw[name], t) for name, t in self.fields.items()])
 
     def _sorted_out(self, lines: pl.Series, start: int, reasons: Reasons) -> pl.DataFrame:
@@ -140,11 +147,12 @@ class Jsonl(Format):
         """Tell whether a line looks good; a few that do are not."""
         try:
             row = _load(line)
+            return isinstance(row, dict) and all(
+                type(self._paths.find(row, name)) in _PLAIN[type_]
+                for name, type_ in self.fields.items()
+            )
         except ValueError:
             return False
-        return isinstance(row, dict) and all(
-            type(row.get(name)) in _PLAIN[type_] for name, type_ in self.fields.items()
-        )
 
     def _one_by_one(self, lines: pl.Series, start: int, reasons: Reasons) -> pl.DataFrame:
         """Return the rows of lines of which some are corrupt."""
@@ -170,7 +178,9 @@ class Jsonl(Format):
         found = _load(line)
         if not isinstance(found, dict):
             raise ValueError("not an object")
-        return {name: _value(name, t, found.get(name)) for name, t in self.fields.items()}
+        return {
+            name: _value(name, t, self._paths.find(found, name)) for name, t in self.fields.items()
+        }
 
 
 def _load(line: str) -> object:
@@ -246,17 +256,18 @@ def _block(lines: pl.Series) -> pa.Buffer:
     return flat((lines + "\n").cast(pl.Binary))[0]
 
 
-def _schema(fields: Mapping[str, Type], first: str) -> pa.Schema:
+def _schema(fields: Mapping[str, Type], paths: Paths, first: str) -> pa.Schema:
     """Return what to tell Arrow; the first line says whether a timestamp is a text or a number."""
+    kinds = {name: _ARROW[type_] for name, type_ in fields.items()}
     try:
         row = _load(first)
+        for name, type_ in fields.items():
+            if type_ is Type.TIMESTAMP and isinstance(row, dict):
+                number = isinstance(paths.find(row, name), int | float)
+                kinds[name] = pa.float64() if number else kinds[name]
     except ValueError:
         raise _SlowError from None
-    kinds = {name: _ARROW[type_] for name, type_ in fields.items()}
-    for name, type_ in fields.items():
-        if type_ is Type.TIMESTAMP and isinstance(row, dict):
-            kinds[name] = pa.float64() if isinstance(row.get(name), int | float) else kinds[name]
-    return pa.schema(kinds.items())
+    return paths.schema(kinds)
 
 
 def _column(raw: pl.Series, type_: Type) -> pl.Series:

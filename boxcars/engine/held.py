@@ -55,7 +55,7 @@ def _held(
 ) -> dict[int, Held]:
     box, schemas = layout.checked.network.boxes[name].box, layout.checked.inputs_of(name)
     routings = routings_of(subquery, name)
-    if not (isinstance(box, Stateful) and box.ranks and routings):
+    if not (isinstance(box, Stateful) and box.spreads() and routings):
         return {}
     numbers: list[NDArray[np.int64]] = []
     found = {}

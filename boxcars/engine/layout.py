@@ -208,7 +208,7 @@ def lay_out(checked: Checked, shape: Shape) -> Layout:
 
 def _instances(checked: Checked, subquery: Subquery) -> int:
     boxes = [checked.network.boxes[name].box for name in subquery.boxes]
-    spread = all(box.ranks for box in boxes if isinstance(box, Stateful))
+    spread = all(box.spreads() for box in boxes if isinstance(box, Stateful))
     if subquery.source is not None or not (spread and _has_state(checked)):
         return 1
     wanted = subquery.instances

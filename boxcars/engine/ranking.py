@@ -45,7 +45,7 @@ def rank_leaving(
     """
     if not any(rank_names(train.columns) for train in entering):
         return dict(leaving), {}
-    if box.ranks:
+    if box.spreads():
         aside = {p: t for p, t in leaving.items() if p in box.side_ports and p != MAIN}
         return {**leaving, **{p: _as_it_came(t, schemas[0].ts) for p, t in aside.items()}}, {}
     counts = dict(before[_NUMBERED].iter_rows()) if _NUMBERED in before else {}

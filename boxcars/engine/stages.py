@@ -28,6 +28,8 @@ class Stage:
 def find_stages(checked: Checked, boxes: Collection[str] | None = None) -> tuple[Stage, ...]:
     """Join each lazy box to the one before it where that one feeds nobody else.
 
+    One that computes order values stays alone: those beyond the range are taken out behind it.
+
     ``boxes`` are those that run in one place, in the order in which they run; all, if not given.
     """
     net = checked.network
@@ -39,7 +41,9 @@ def find_stages(checked: Checked, boxes: Collection[str] | None = None) -> tuple
         before = stages.get(node.inputs[0].source)
         fits = (
             isinstance(node.box, Lazy)
+            and not _dates(checked, name)
             and before is not None
+            and not _dates(checked, before.last)
             and before.last == node.inputs[0].source
             and _continues(net.boxes[before.last].box)
             and readers[node.inputs[0]] == 1
@@ -63,6 +67,11 @@ def split_stages(
             leading |= {*stage.names, *(arc.source for arc in stage.inputs)}
     first = tuple(stage for stage in stages if not leading.isdisjoint(stage.names))
     return first, tuple(stage for stage in stages if stage not in first)
+
+
+def _dates(checked: Checked, name: str) -> bool:
+    box = checked.network.boxes[name].box
+    return isinstance(box, Lazy) and box.dates(checked.inputs_of(name)[0])
 
 
 def _continues(box: Box) -> bool:

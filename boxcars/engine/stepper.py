@@ -12,11 +12,12 @@ from boxcars.engine.feed import Turn
 from boxcars.engine.ranking import box_state, keeps_order, rank_leaving, ranked_by_time, told_apart
 from boxcars.engine.stages import Stage
 from boxcars.engine.stats import BoxStats
-from boxcars.io.conform import DEAD_LETTERS
+from boxcars.io.conform import DEAD_LETTERS, letters_of
 from boxcars.kernels.kernel import Eager, Frontier, Lazy, State, Stateful, Tabled
 from boxcars.kernels.ranks import RANK, rank_names
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc
 from boxcars.model.check import Checked
+from boxcars.model.order import in_words
 from boxcars.model.problem import BoxcarsError
 from boxcars.sql.store import Store
 
@@ -128,6 +129,23 @@ class Stepper:
         self.frames |= dict(zip(arcs, frames, strict=False))
         sizes = {g: int(f.item()) for g, f in zip(asked, frames[len(arcs) :], strict=True)}
         self._count_chain(stage, groups, {0: train.height} | sizes)
+        self._take_out(stage.last, train)
+
+    def _take_out(self, name: str, train: pl.DataFrame) -> None:
+        """Behind a box that computes order values: those beyond the range are dead letters."""
+        box, schema = self.net.boxes[name].box, self.checked.inputs_of(name)[0]
+        if not (isinstance(box, Lazy) and train.height and box.dates(schema)):
+            return
+        placed = box.placed(train[schema.ts], schema)
+        if placed.all():
+            return
+        after = self.checked.schemas[Arc(name)]
+        lost = train.filter(~placed).select(list(schema.fields))
+        why = f"{after.ts}: the order attribute is not between {in_words(after[after.ts])}"
+        self.frames[Arc(name)] = self.frames[Arc(name)].filter(placed)
+        self.stats[name].tuples_out[MAIN] -= lost.height
+        self.stats[name].dead += lost.height
+        self.note_dead(name, letters_of(lost, why))
 
     def _groups(self, stage: Stage) -> dict[str, int]:
         """Number the boxes of a chain so that those with equally many tuples behind them agree."""

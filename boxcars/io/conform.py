@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -14,6 +13,7 @@ from polars import selectors as cs
 from boxcars.expr.cast import cast
 from boxcars.expr.value import Value
 from boxcars.model.entities import Input, Table
+from boxcars.model.order import has_place, in_words
 from boxcars.model.problem import Wrong, a, nearest
 from boxcars.model.types import Type
 
@@ -64,7 +64,8 @@ def conform(frame: pl.DataFrame, entity: Input | Table) -> Conformed:
     """Cast the columns to the declared types and set apart the rows that can't be.
 
     Text is parsed where a number, truth value or timestamp is declared. A row whose text can't
-    be parsed, or whose order attribute is null or not a number, is a dead letter.
+    be parsed, or whose order attribute is null, not a number or beyond the range of windows
+    (:mod:`boxcars.model.order`), is a dead letter.
     """
     if not frame.columns:
         frame = pl.DataFrame(schema={name: t.dtype for name, t in entity.fields.items()})
@@ -84,7 +85,7 @@ def conform(frame: pl.DataFrame, entity: Input | Table) -> Conformed:
     whole = frame.with_columns(pl.coalesce(pl.lit(None, pl.String), *reasons).alias(_REASON))
     good = whole.filter(pl.col(_REASON).is_null()).select(columns)
     bad = whole.filter(pl.col(_REASON).is_not_null())
-    return Conformed(good, _letters(bad.select(list(entity.fields)), bad[_REASON]))
+    return Conformed(good, letters_of(bad.select(list(entity.fields)), bad[_REASON]))
 
 
 def _any(frame: pl.DataFrame, reasons: Iterable[pl.Expr]) -> bool:
@@ -115,18 +116,22 @@ def _column(frame: pl.DataFrame, name: str, type_: Type) -> tuple[pl.Expr, list[
 
 
 def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:
+    """Why a row has no place in the order: one far away would end all windows before its time."""
+    type_ = entity.fields[entity.ts]
     null = pl.lit(f"{entity.ts}: the order attribute is null")
     reasons: list[pl.Expr] = [pl.when(ts.is_null()).then(null)]
-    if entity.fields[entity.ts] is Type.FLOAT:
+    if type_ is Type.FLOAT:
         nan = pl.lit(f"{entity.ts}: the order attribute is not a number")
         reasons.append(pl.when(ts.is_nan()).then(nan))
-    if entity.fields[entity.ts] is Type.TIMESTAMP:
-        far = pl.lit(f"{entity.ts}: the order attribute is not between the years 1 and 9999")
-        reasons.append(pl.when(~ts.is_between(datetime.min, datetime.max)).then(far))
+    far = pl.lit(f"{entity.ts}: the order attribute is not between {in_words(type_)}")
+    reasons.append(pl.when(~has_place(ts, type_)).then(far))
     return reasons
 
 
-def _letters(rows: pl.DataFrame, reasons: pl.Series) -> pl.DataFrame:
+def letters_of(rows: pl.DataFrame, reasons: pl.Series | str) -> pl.DataFrame:
+    """Rows as dead letters: their JSON, with the reasons or one for all of them."""
+    if isinstance(reasons, str):
+        reasons = pl.repeat(reasons, rows.height, dtype=pl.String, eager=True)
     rows = rows.with_columns(cs.binary().bin.encode("base64"))
     texts = rows.select(pl.struct(pl.all()).struct.json_encode().cast(pl.Binary)).to_series()
     return pl.DataFrame({"record": texts, "reason": reasons}, schema=dict(DEAD_LETTERS))

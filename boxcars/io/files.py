@@ -18,6 +18,7 @@ from pyarrow import feather
 from boxcars.convert import make_format
 from boxcars.io.conform import Conformed, conform
 from boxcars.model.entities import Input, Table
+from boxcars.model.order import has_place
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.types import Type
 
@@ -104,7 +105,7 @@ def fits(path: Path, entity: Input) -> bool:
         file = open_parquet(path)
         types = {field.name: field.type for field in file.schema_arrow}
         same = all(_same_type(types.get(name), t) for name, t in entity.fields.items())
-        return same and _has_order(file.metadata, entity.ts)
+        return same and _has_order(file.metadata, entity.ts, entity.fields[entity.ts])
     except (OSError, pa.ArrowException):
         return False
 
@@ -139,24 +140,27 @@ def _same_type(found: pa.DataType | None, type_: Type) -> bool:
     return found is not None and pl.Series(pa.array([], found)).dtype == type_.dtype
 
 
-def _has_order(metadata: pq.FileMetaData, name: str) -> bool:
+def _has_order(metadata: pq.FileMetaData, name: str, type_: Type) -> bool:
     """Whether the statistics of a column say that all its values can be order values."""
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
         for i in range(columns.num_columns):
             column = columns.column(i)
-            if column.path_in_schema == name and not _all_known(column.statistics):
+            if column.path_in_schema == name and not _all_placed(column.statistics, type_):
                 return False
     return True
 
 
-def _all_known(statistics: pq.Statistics | None) -> bool:
-    """Whether no value is null, and none is a time that Python does not know."""
+def _all_placed(statistics: pq.Statistics | None, type_: Type) -> bool:
+    """Whether no value is null, and none is beyond the range of order values."""
     if statistics is None or statistics.null_count != 0:
         return False
+    if not statistics.has_min_max:
+        return int(statistics.num_values) == 0
     try:
-        return not statistics.has_min_max or statistics.min <= statistics.max
-    except (ValueError, OverflowError):
+        extremes = pl.Series([statistics.min, statistics.max]).cast(type_.dtype).to_frame("ts")
+        return bool(extremes.select(has_place(pl.col("ts"), type_).all()).item())
+    except (ValueError, OverflowError, pl.exceptions.PolarsError):
         return False
 
 

@@ -11,10 +11,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from boxcars.model.order import FARTHEST_INT
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 
 Ints = NDArray[np.int64]
+_FARTHEST = float(FARTHEST_INT)
+"""The last pane: where there were more, floats would not tell them from each other."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Axis:
         number = np.floor(away / pane)
         number -= number * pane > away
         number += (number + 1) * pane <= away
-        return np.asarray(number.astype(np.int64))
+        return np.asarray(np.clip(number, -_FARTHEST, _FARTHEST).astype(np.int64))
 
     def pane_of_one(self, value: Any) -> int:
         """The pane of one order value."""

@@ -95,6 +95,14 @@ class Lazy(Box):
         """The promise behind the box, from the promise before it."""
         return frontier
 
+    def dates(self, schema: Schema) -> bool:
+        """Whether it computes order values, all in order, so that some may be beyond the range."""
+        return False
+
+    def placed(self, times: pl.Series, schema: Schema) -> pl.Series:
+        """Of a box that :meth:`dates`: which order values become such that are in the range."""
+        raise NotImplementedError(self.type)
+
 
 class Eager(Box):
     """A stateless box that looks at the train itself."""
@@ -130,6 +138,10 @@ class Stateful(Box):
     it can run in many places; then it can also :meth:`share` its state."""
     waiting: ClassVar[tuple[str, ...]] = ("waiting",)
     """How the frames of its state begin in which tuples wait for the frontier."""
+
+    def spreads(self) -> bool:
+        """Whether it can run in many places: as its ``ranks`` say, unless there is more to it."""
+        return self.ranks
 
     @abstractmethod
     def start(self, schemas: tuple[Schema, ...]) -> State:

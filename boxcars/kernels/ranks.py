@@ -76,3 +76,43 @@ def share_tuples(
 ) -> pl.DataFrame:
     """The tuples that are one's own among those of several places, in order."""
     return merge_trains([frame.filter(mine(frame)) for frame in frames], ts)
+
+
+def alike(trains: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The trains of several inputs with the same ranks; the first is the number of the input.
+
+    So ranks of different inputs are never compared, and share columns where their types allow it.
+    """
+    names = [rank_names(train.columns) for train in trains]
+    if not any(names):
+        return list(trains)
+    columns, places = _fit(
+        [[t.schema[n] for n in own] for t, own in zip(trains, names, strict=True)]
+    )
+    found = []
+    for port, train in enumerate(trains):
+        ranks = [pl.lit(port, pl.Int64), *(pl.lit(None, dtype) for dtype in columns)]
+        for name, place in zip(names[port], places[port], strict=True):
+            ranks[place + 1] = pl.col(name)
+        own = [rank.alias(f"{RANK}{number}") for number, rank in enumerate(ranks)]
+        found.append(train.select(pl.exclude(names[port]), *own))
+    return found
+
+
+def _fit(types: Sequence[Sequence[pl.DataType]]) -> tuple[list[pl.DataType], list[list[int]]]:
+    """Types of columns into which all these lists fit, each in its order, and where they do.
+
+    >>> _fit([[pl.Int64(), pl.String()], [pl.Int64(), pl.Int64()]])
+    ([Int64, String, Int64], [[0, 1], [0, 2]])
+    """
+    columns: list[pl.DataType] = []
+    places: list[list[int]] = [[] for _ in types]
+    for port in sorted(range(len(types)), key=lambda port: -len(types[port])):
+        at = 0
+        for dtype in types[port]:
+            while at < len(columns) and columns[at] != dtype:
+                at += 1
+            columns += [dtype] if at == len(columns) else []
+            places[port].append(at)
+            at += 1
+    return columns, places

@@ -3,7 +3,8 @@
 import pytest
 
 import boxcars as bx
-from tests.boxes.helper import network, problems, schema
+from boxcars.model.stream import Stream
+from tests.boxes.helper import network, problems, run, schema
 
 CALLS = {"time": "int", "caller": "str", "price": "float", "seconds": "int", "ok": "bool"}
 HOUR = bx.time(3600, advance=600)
@@ -94,3 +95,29 @@ class TestAggregate:
         )
         (problem,) = problems(net)
         assert problem.startswith("box 'a', in: the order attribute 'time' was computed anew")
+
+
+@pytest.mark.parametrize(
+    "window", [bx.time(10), bx.tuples(2), bx.landmark(emit="change"), bx.value("price", 5)]
+)
+def test_group_by_the_order_attribute_is_refused(window: bx.Window) -> None:
+    """The result has one field of that name, its own time, so the group's value would be lost."""
+    net = network(lambda calls: calls.aggregate(window, by=["caller", "time"], n="count()"))
+    (problem,) = problems(net)
+    assert problem.endswith(
+        "by[1]: 'time' is the order attribute, which is the time of the result in what leaves: "
+        "copy it first, in a map that keeps all fields (moment: time, keep: true), and group by "
+        "'moment'."
+    )
+
+
+def test_a_copy_of_the_order_attribute_can_be_grouped_by() -> None:
+    def draw(calls: Stream) -> Stream:
+        copied = calls.map(moment="time", keep=True)
+        return copied.aggregate(bx.time(10, flush=True), by="moment", n="count()")
+
+    data = {"time": [1, 1, 2], "caller": ["a"] * 3, "price": [0.5] * 3}
+    assert run(network(draw), calls=data)[0] == [
+        {"moment": 1, "time": 0, "n": 2},
+        {"moment": 2, "time": 0, "n": 1},
+    ]

@@ -36,10 +36,10 @@ ORDERS: dict[str, st.SearchStrategy[Any]] = {
     "small": st.integers(-3, 12) | st.sampled_from([-(2**53), 2**53]),
     "int": st.integers(-3, 12)
     | st.integers(0, 6)
-    | st.sampled_from([-(2**63), -(2**62), 2**62, 2**63 - 1]),
+    | st.sampled_from([-(2**62), 1 - 2**62, 2**62 - 1, 2**62]),
     "float": st.integers(-6, 24).map(lambda n: n / 2)
     | st.integers(0, 6).map(float)
-    | st.sampled_from([-1e308, 1e308, 0.1 + 0.2, 0.3, float("inf"), -float("inf")]),
+    | st.sampled_from([-(2.0**53), 2.0**53, 0.1 + 0.2, 0.3]),
     "timestamp": st.integers(-6, 24).map(lambda n: EPOCH + timedelta(seconds=n / 2))
     | st.integers(0, 6).map(lambda n: EPOCH + timedelta(seconds=n))
     | st.sampled_from([datetime(1, 1, 1), EPOCH + timedelta(microseconds=1), datetime.max]),

@@ -128,6 +128,60 @@ class Numbered(bx.PerKey):
         return [{"n": -1, "x": None}]
 
 
+class ByValue(Numbered):
+    """The same for each x, and twice."""
+
+    def on_time(self, state: Any, frontier: Any) -> Any:
+        state["due"] = None
+        return [{"n": -1, "k": None}, {"n": -2, "k": None}]
+
+
+def own_boxes(inputs: int) -> Network:
+    """A box of one's own over some inputs, split by key; what it gives is split again, and shed."""
+    fields = {"t": "int", "k": "str", "x": "float"}
+    net = bx.Network("own")
+    streams = [net.input(f"i{n}", ts="t", fields={**fields, "n": "int"}) for n in range(inputs)]
+    if inputs > 1:  # of other ranks than the first
+        streams[1] = streams[1].aggregate(bx.tuples(1), by=("k", "x"), n="count()")
+    class_ = Numbered if inputs == 1 else Merged
+    numbered = streams[0].custom(class_, *streams[1:], by="k").named("numbered")
+    net.output("numbered", numbered)
+    again = numbered.custom(ByValue, by="x").named("again")
+    net.output("again", again)
+    net.output("counts", again.aggregate(bx.tuples(2, 1), by="n", m="sum(x)"))
+    net.output("some", numbered.drop(rate=0.5, seed=3))
+    return net
+
+
+class Merged(Numbered):
+    """The same over two inputs."""
+
+    inputs: ClassVar[int | None] = 2
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+@given(st.data())
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+def test_pieces_of_boxes_of_ones_own_may_change(
+    tmp_path_factory: pytest.TempPathFactory, inputs: int, data: st.DataObject
+) -> None:
+    """Whoever has a key, and since when, what leaves is the same, in the same order."""
+    net = own_boxes(inputs)
+    found = data.draw(crowded(net))
+    sources = {name: as_columns(net, name, found) for name in found}
+    taken = data.draw(st.lists(shapes, min_size=1, max_size=5))
+    got = run_pieces(net, sources, tmp_path_factory.mktemp("pieces"), taken)
+    whole = bx.preview(net, sources)
+    for name, table in whole.items():
+        assert same(got[name], table.to_pylist())
+    cut = bx.preview(net, sources, trains=7)
+    assert all(same(cut[name].to_pylist(), table.to_pylist()) for name, table in whole.items())
+
+
 def test_boxes_do_run_in_many_pieces() -> None:
     """What the property is worth: the boxes that can be split are."""
     fields = {"t": "int", "k": "str", "x": "float"}
@@ -141,6 +195,9 @@ def test_boxes_do_run_in_many_pieces() -> None:
     net.output("joined", one.join(two, on="left.k = right.k", window=bx.time(9)).named("joined"))
     net.output("let_go", one.waitfor(two, on="left.k = right.k", timeout=4).named("let_go"))
     net.output("sorted", one.bsort(slack=3).named("sorted"))
+    tagged = one.map(n="1", keep=True)
+    net.output("own", tagged.custom(Numbered, by="k").named("own"))
+    net.output("at_once", tagged.custom(Numbered).named("at_once"))
     layout = lay_out(net.check().or_raise(), Shape(4, 64))
     pieces = {s.name: s.instances for s in layout.plan.subqueries}
     assert {name: pieces[name] for name in ("counts", "again", "near", "joined")} == {
@@ -150,3 +207,4 @@ def test_boxes_do_run_in_many_pieces() -> None:
         "joined": 4,
     }
     assert (pieces["let_go"], pieces["sorted"], pieces["one"]) == (4, 1, 1)
+    assert (pieces["own"], pieces["at_once"]) == (4, 1)

@@ -58,6 +58,22 @@ MISTAKES = {
     "in_subnet(caller, '10.0/99')": "'10.0/99' is not a subnet: write it like '10.0.0.0/8'.",
     "regexp_like(caller, '(')": "'(' is not a regular expression.",
     "date_trunc('our', time)": "unknown unit 'our' of time. Did you mean 'hour'?",
+    "date_format(time, 'yyyy-MM-dd HH:mm:ss')": (
+        "'yyyy-MM-dd HH:mm:ss' would be the same text for every timestamp: a format has directives "
+        "with %, those of strftime. Write '%Y-%m-%d %H:%M:%S'."
+    ),
+    "strftime(time, 'yyyy-MM-dd''T''HH:mm')": (
+        "'yyyy-MM-dd'T'HH:mm' would be the same text for every timestamp: a format has directives "
+        "with %, those of strftime. Write '%Y-%m-%dT%H:%M'."
+    ),
+    "to_timestamp(caller, 'dd.MM.yyyy')": (
+        "'dd.MM.yyyy' would be the same text for every timestamp: a format has directives with %, "
+        "those of strftime. Write '%d.%m.%Y'."
+    ),
+    "date_format(time, 'day')": (
+        "'day' would be the same text for every timestamp: a format has directives with %, those "
+        "of strftime. Write '%Y-%m-%d %H:%M:%S'."
+    ),
     "strftime(time, '%Q')": "'%Q' is not a format of a timestamp.",
     "price >": "can't read 'price >': something is missing at the end.",
 }

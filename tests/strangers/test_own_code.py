@@ -31,7 +31,7 @@ bx.run(net, {"raw": data}, {"out": sink}, epoch_rows=2, master=MASTER).wait()
 print(len(found), "the same" if found == expected else f"not {expected}")
 """
 FOUND = "4 the same\n"
-WHERES = pytest.mark.parametrize("where", ["local", "cluster"])
+CLUSTER = pytest.mark.parametrize("where", ["cluster"])
 IMPORT = "import boxcars as bx\nfrom {module} import Every, louder\n"
 FILE = """
 name: own
@@ -76,14 +76,14 @@ def package(folder: Path) -> Path:
     return folder
 
 
-@WHERES
+@pytest.mark.parametrize("where", ["local", "cluster"])
 def test_a_script(installed: Installed, tmp_path: Path, master: str | None) -> None:
     (tmp_path / "script.py").write_text(PIECES + USE.replace("MASTER", repr(master)))
     done = installed.run("python", "script.py", folder=tmp_path)
     assert (done.stdout, done.stderr) == (FOUND, "")
 
 
-@WHERES
+@CLUSTER
 def test_a_script_with_a_package_beside_it(
     installed: Installed, tmp_path: Path, master: str | None
 ) -> None:
@@ -94,7 +94,7 @@ def test_a_script_with_a_package_beside_it(
     assert (done.stdout, done.stderr) == (FOUND, "")
 
 
-@WHERES
+@CLUSTER
 def test_an_installed_package(
     installed: Installed, wheel: Path, tmp_path: Path, master: str | None
 ) -> None:
@@ -108,13 +108,13 @@ def test_an_installed_package(
     assert (done.stdout, done.stderr) == (FOUND, "")
 
 
-@WHERES
+@CLUSTER
 def test_a_notebook(installed: Installed, tmp_path: Path, master: str | None) -> None:
     cells = [PIECES, USE.replace("MASTER", repr(master))]
     assert FOUND in run_cells(installed, tmp_path, *cells)
 
 
-@WHERES
+@CLUSTER
 def test_a_network_file(installed: Installed, tmp_path: Path, master: str | None) -> None:
     folder = package(tmp_path / "project")
     (folder / "own.yaml").write_text(FILE)

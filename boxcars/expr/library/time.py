@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 
@@ -49,7 +50,36 @@ def _truncate(unit: str, time: pl.Expr) -> pl.Expr:
     return valid(time.dt.truncate(_UNITS[unit.lower()]).cast(pl.Int64))
 
 
+_SPELLED = """
+yyyy=%Y uuuu=%Y yy=%y MMMM=%B MMM=%b MM=%m M=%-m dd=%d d=%-d DDD=%j EEEE=%A EEE=%a E=%a
+HH=%H H=%-H hh=%I h=%-I mm=%M ss=%S SSS=%3f SSSSSS=%6f a=%p XXX=%:z Z=%z
+"""
+_JAVA = dict(pair.split("=") for pair in _SPELLED.split())
+"""What the letters of a pattern of Java, which Spark has too, are in strftime."""
+
+
+def _from_java(pattern: str) -> str | None:
+    """A pattern of Java as a format, if it looks like one.
+
+    >>> _from_java("yyyy-MM-dd'T'HH:mm")
+    '%Y-%m-%dT%H:%M'
+    """
+    written = []
+    for part in re.finditer(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|[^A-Za-z']+", pattern):
+        if part["letters"] and part["letters"] not in _JAVA:
+            return None
+        written.append(part["quoted"] or _JAVA.get(part[0], part[0]))
+    found = "".join(written)
+    return found if "%" in found else None
+
+
 def _checked(layout: str) -> str:
+    if not re.search("%[^%]", layout):
+        better = _from_java(layout) or "%Y-%m-%d %H:%M:%S"
+        raise Wrong(
+            f"'{layout}' would be the same text for every timestamp: a format has directives with "
+            f"%, those of strftime. Write '{better}'."
+        )
     sample = pl.lit(datetime(2024, 1, 2, 3, 4, 5))
     zoned = sample.dt.replace_time_zone("UTC") if "%z" in layout else sample
     try:
@@ -94,14 +124,16 @@ add(
 )
 add(
     "strftime(time: timestamp, format: const str) -> str",
-    "A timestamp as a text.",
+    "A timestamp as a text, by a format of strftime such as '%Y-%m-%d %H:%M:%S'; the patterns of "
+    "Java and Spark ('yyyy-MM-dd') are an error, which says how to write them.",
     _strftime,
     ("strftime(TIMESTAMP '2024-05-19', '%d.%m.%Y')", "19.05.2024"),
     aliases=("date_format",),
 )
 add(
     "strptime(text: str, format?: const str) -> timestamp",
-    "A text as a timestamp, by ISO 8601 if there is no format; null if it doesn't fit.",
+    "A text as a timestamp, by a format of strftime, or by ISO 8601 if there is none; null if it "
+    "doesn't fit.",
     _strptime,
     ("strptime('19.05.2024', '%d.%m.%Y')", datetime(2024, 5, 19)),
     ("to_timestamp('2024-05-19T12:00:00+02:00')", datetime(2024, 5, 19, 10)),
