@@ -199,27 +199,6 @@ def test_slack_puts_the_input_into_order_first(
     assert got["late"].to_pylist() == late
 
 
-@pytest.mark.parametrize(
-    ("window", "results"),
-    [
-        (bx.time(5, 5), [(0, 2), (0, 1)]),
-        (bx.time(5, 0), [(1, 1), (1, 2), (2, 1), (9, 1)]),
-        (bx.tuples(2, 1), [(1, 2)]),
-        (bx.value("n", 5, flush=True), [(9, 2), (9, 1), (9, 1)]),
-        (bx.runs(), [(2, 2), (9, 1)]),
-        (bx.landmark(emit="change"), [(1, 1), (1, 2), (2, 1), (9, 1)]),
-    ],
-    ids=str,
-)
-def test_groups_by_the_order_attribute(window: bx.Window, results: list[tuple[int, int]]) -> None:
-    net = bx.Network("n")
-    stream = net.input("i", ts="t", fields={"t": "int", "n": "int"})
-    net.output("o", stream.aggregate(window, by="t", c="count()"))
-    rows = [{"t": t, "n": t} for t in (1, 1, 2, 9)]
-    got = bx.preview(net, {"i": rows}, trains=2)["o"].to_pylist()
-    assert [(row["t"], row["c"]) for row in got] == results
-
-
 @pytest.mark.parametrize("strange", [math.inf, -math.inf, math.nan])
 def test_the_middle_beside_what_is_no_number(strange: float) -> None:
     net = bx.Network("n")
