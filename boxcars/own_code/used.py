@@ -13,6 +13,7 @@ from boxcars.model.own_code import OwnCode, find_own
 from boxcars.model.problem import Wrong
 from boxcars.model.superbox import flatten
 from boxcars.own_code.identity import identity
+from boxcars.own_code.sources import top_of
 
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
@@ -31,7 +32,9 @@ def used_by(box: Box) -> Iterator[OwnCode]:
                     yield own
     if box.code is not None:
         name = str(plain[box.code])
-        yield OwnCode("object", name, find_named(name, box.code))
+        thing = find_named(name, box.code)
+        if top_of(thing) != "boxcars":  # which workers have
+            yield OwnCode("object", name, thing)
 
 
 def _texts(plain: Any) -> Iterator[str]:

@@ -97,3 +97,10 @@ def test_what_a_network_uses() -> None:
     net.output("out", rows.map(t="t", y="Used_Thrice (t) + 1"))
     assert list(used_in(net)) == ["function used_thrice"]
     assert find_own("function", "never_used") is not None
+
+
+def test_code_of_boxcars_itself_does_not_travel() -> None:
+    net = bx.Network("n")
+    rows = net.input("rows", ts="t", fields={"t": "int"})
+    net.output("out", rows.apply("boxcars.kernels.frames:gathered"))
+    assert used_in(net) == {}
