@@ -145,7 +145,7 @@ class _Drawing:
         groups = [name for name in fields if name not in ("t", *FUNCTIONS)]
         by = groups[: self.draw(st.integers(0, 3))]
         if window.by == "runs" and not by:
-            by = ["t"]
+            by, window = groups[:1], window if groups else bx.time(size)
         drawn = stream.aggregate(window, by=by, fields=FUNCTIONS).named(self.name())
         kept = {name: fields[name] for name in by}
         self.keep(drawn, {**kept, "t": "int", **NEW_TYPES})

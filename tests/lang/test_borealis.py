@@ -90,9 +90,9 @@ def everything() -> bx.Network:
     decoded = raw.decode(
         format="csv", fields={"n": "int"}, options={"delimiter": ";", "header": True}
     ).named("d")
-    ticks.aggregate(
+    ticks.map(moment="time", keep=True).named("copied").aggregate(
         bx.value("time", 5, 2.5, emit={"every": 3}, flush=True, origin=-4),
-        by=["time"],
+        by=["moment"],
         fields={"two words": "count()", "last": "last(time)"},
     ).named("agg").in_group("g")
     ticks.aggregate(bx.tuples(5, timeout=9, obsolete="drop", slack=2), n="count()").named("drop")
