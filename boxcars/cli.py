@@ -41,7 +41,7 @@ from boxcars.linear_road.command import linear_road_command
 from boxcars.model.problem import BoxcarsError, Wrong, nearest, visible
 from boxcars.model.superbox import flatten
 from boxcars.outside.connector import connectors
-from boxcars.plan import STRATEGIES, Strategy, make_plan
+from boxcars.plan import STRATEGIES, Strategy, plan_run
 from boxcars.plan.show import PLAN_FORMATS
 from boxcars.reference import generated
 
@@ -171,7 +171,7 @@ def plan(
     if format not in PLAN_FORMATS:
         raise Wrong(f"there is no format '{format}'.{nearest(format, PLAN_FORMATS)}")
     checked = bx.check_file(network, allow_code).or_raise()
-    made = make_plan(checked, strategy, buckets, instances, groups)
+    made = plan_run(checked, strategy, buckets, instances, grouped=groups)
     files = {output: PLAN_FORMATS[format](made, checked)} if output else {}
     if write is not None:
         write.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from boxcars.engine.network_text import read_trusted
 from boxcars.engine.stages import Stage, find_stages
-from boxcars.kernels.kernel import Stateful
 from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.routing import Routing
-from boxcars.plan import Grid, Registry, Strategy, Subquery, make_plan
+from boxcars.plan import Grid, Registry, Strategy, Subquery, plan_run
 from boxcars.plan.buckets import bucket_numbers
 from boxcars.plan.halves import split_boxes
+from boxcars.plan.instances import has_state
 from boxcars.plan.subquery import Plan
 
 BUCKETS = 64
@@ -112,7 +112,7 @@ class Layout:
     @cached_property
     def ranked(self) -> bool:
         """Whether tuples have ranks."""
-        return _has_state(self.checked)
+        return has_state(self.checked)
 
     @cached_property
     def writes(self) -> bool:
@@ -194,36 +194,7 @@ def make_layout(network: str, shape: Shape) -> Layout:
 
 
 def lay_out(checked: Checked, shape: Shape) -> Layout:
-    """Lay out a network; a box without ranks, and an input, is one piece."""
-    make = partial(make_plan, checked, shape.strategy, shape.buckets, grouped=shape.grouped)
-    plan = make(instances=shape.instances)
-    if shape.apart:
-        usual = {subquery.name: shape.instances for subquery in plan.subqueries}
-        plan = make(instances=usual | dict(shape.apart))
-    made = tuple(
-        replace(subquery, instances=_instances(checked, subquery)) for subquery in plan.subqueries
-    )
-    return Layout(checked, replace(plan, subqueries=made))
-
-
-def _instances(checked: Checked, subquery: Subquery) -> int:
-    boxes = [checked.network.boxes[name].box for name in subquery.boxes]
-    spread = all(box.spreads() for box in boxes if isinstance(box, Stateful))
-    if subquery.source is not None or not (spread and _has_state(checked)):
-        return 1
-    wanted = subquery.instances
-    if subquery.kind == "pairs":
-        grid = Grid.of(subquery.buckets)
-        return next(n for n in range(wanted, 0, -1) if _tiles(grid, n))
-    return wanted
-
-
-def _has_state(checked: Checked) -> bool:
-    """Whether anything is worth to be split, and so tuples need ranks: not if nothing is kept."""
-    return any(isinstance(node.box, Stateful) for node in checked.network.boxes.values())
-
-
-def _tiles(grid: Grid, instances: int) -> bool:
-    """Whether the grid can be cut into that many rectangles."""
-    tiles = Grid.of(instances)
-    return tiles.rows <= grid.rows and tiles.columns <= grid.columns
+    """Lay out a network as its plan says."""
+    apart = dict(shape.apart)
+    plan = plan_run(checked, shape.strategy, shape.buckets, shape.instances, apart, shape.grouped)
+    return Layout(checked, plan)

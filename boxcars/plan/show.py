@@ -37,6 +37,8 @@ def _subquery_lines(subquery: Subquery, checked: Checked) -> list[str]:
     if subquery.boxes:
         lines.append("runs " + "  ".join(f"{boxes[b].box.icon} {b}" for b in subquery.boxes))
     lines.append(_size(subquery))
+    if subquery.whole and subquery.kind not in ("prefix", "single"):
+        lines.append(f"one piece: {subquery.whole}")
     if subquery.splittable:
         lines.append(f"{subquery.entry} is computed in part before the shuffle")
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -28,9 +28,8 @@ class Feed:
 class Subquery:
     """Boxes that run together, without a shuffle between them.
 
-    A *prefix* reads an input, its ``source``, in as many pieces as the input comes in; it has no
-    buckets. Any other reads its ``inputs``, each split into the same buckets, and its state
-    belongs to them.
+    A *prefix* reads an input, its ``source``, in one task; it has no buckets. Any other reads its
+    ``inputs``, each split into the same buckets, and its state belongs to them.
     """
 
     name: str
@@ -50,6 +49,8 @@ class Subquery:
     """The arcs between its boxes on the way to the entry: split like what enters."""
     splittable: bool = False
     """Whether the entry may be computed in part before the shuffle, and combined behind it."""
+    whole: str = field(default="", compare=False)
+    """Why a run has it in one piece, if it does."""
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from boxcars.model.check import Checked
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong
 from boxcars.model.superbox import flatten
-from boxcars.plan import Plan, Subquery, make_plan
+from boxcars.plan import Plan, Subquery, plan_run
 from boxcars.plan.cost import Cost, compare
 from boxcars.plan.show import plan_svg, plan_text
 from boxcars.studio import run_wire as wire
@@ -46,8 +46,11 @@ def _plan(asked: wire.AskPlan, code: bool) -> tuple[Plan, Checked]:
     net = readable(asked.network, code)
     net.check().or_raise()
     checked = grouped(flatten(net).network, asked.groups).check().or_raise()
-    instances = asked.instances or os.cpu_count() or 1
-    plan = make_plan(checked, asked.strategy, asked.buckets, instances, grouped=bool(asked.groups))
+    cores = os.cpu_count() or 1
+    instances = asked.instances if isinstance(asked.instances, int) else cores
+    apart = asked.instances if isinstance(asked.instances, Mapping) else {}
+    groups = bool(asked.groups)
+    plan = plan_run(checked, asked.strategy, asked.buckets, instances or cores, apart, groups)
     return plan, checked
 
 

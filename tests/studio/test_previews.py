@@ -148,6 +148,10 @@ def test_a_plan(served: Served) -> None:
         64,
         "by who",
     )
+    assert found["subqueries"][0]["instances"] == 1
+    body = {"network": CHEAP, "instances": {"calls": 2}}
+    _, sentence = served.refused("POST", "/api/plan", body)
+    assert sentence == "subquery 'calls' can't have 2 instances: an input is read by one task."
     assert {cost["strategy"] for cost in found["costs"]} == {
         "operator-set-cloud",
         "operator-cloud",
