@@ -36,6 +36,14 @@ def run_command(
             metavar="NAME=WHERE",
         ),
     ] = None,
+    dead: Annotated[
+        str | None,
+        typer.Option(
+            help="Where records go that became no tuples: a sink like those of outputs; else a "
+            "folder of the checkpoint.",
+            metavar="WHERE",
+        ),
+    ] = None,
     follow: Annotated[
         bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
     ] = False,
@@ -98,6 +106,7 @@ def run_command(
             net,
             {name: source_of(text, follow=follow) for name, text in sources.items()},
             sinks,
+            dead=dead,
             tables=pairs(table, "--table", "WHERE"),
             checkpoint=checkpoint,
             epoch_rows=epoch_rows,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
 import polars as pl
 
+from boxcars.engine.reasons import Dead, add_reasons, read_reasons
 from boxcars.engine.stepper import Stepper
 from boxcars.kernels.kernel import State, Stateful
 from boxcars.kernels.reorder import WAITING
+from boxcars.model.arc import LATE, Arc
 from boxcars.model.entities import Output
 
 
@@ -72,33 +74,42 @@ class BoxTotals:
 class Totals:
     """What all inputs and boxes did since the beginning, and the tuples of each output.
 
-    ``worth`` has the sum of the utilities of the tuples, of outputs that have such a utility.
+    ``worth`` has the sum of the utilities of the tuples, of outputs that have such a utility, and
+    ``dead`` why records became no tuples that anybody reads.
     """
 
     boxes: Mapping[str, BoxTotals] = field(default_factory=dict)
     outputs: Mapping[str, int] = field(default_factory=dict)
     worth: Mapping[str, float] = field(default_factory=dict)
+    dead: Dead = field(default_factory=dict)
 
     def then(
         self,
         boxes: Mapping[str, tuple[Counts, ...]],
         rows: Mapping[str, int],
         worth: Mapping[str, float],
+        dead: Dead,
     ) -> Totals:
         """With what an epoch did."""
         added = {name: self.boxes.get(name, BoxTotals()).then(new) for name, new in boxes.items()}
         outputs = {name: self.outputs.get(name, 0) + number for name, number in rows.items()}
         valued = {name: self.worth.get(name, 0.0) + more for name, more in worth.items()}
         return Totals(
-            {**self.boxes, **added}, {**self.outputs, **outputs}, {**self.worth, **valued}
+            {**self.boxes, **added},
+            {**self.outputs, **outputs},
+            {**self.worth, **valued},
+            add_reasons([self.dead, dead]),
         )
 
-    def lost_since(self, before: Totals) -> dict[str, dict[str, int]]:
-        """Of each box that lost tuples since then: how many were late, and dead letters."""
+    def lost(self, read: Collection[Arc]) -> dict[str, dict[str, int]]:
+        """Of each input and box that lost tuples: how many were late, and dead letters.
+
+        What leaves by an arc that somebody reads is not lost.
+        """
         found = {}
         for name, box in self.boxes.items():
-            old = before.boxes.get(name, BoxTotals()).whole
-            late, dead = box.whole.late - old.late, box.whole.dead - old.dead
+            late = 0 if Arc(name, LATE) in read else box.whole.late
+            dead = sum(reason.letters for reason in self.dead.get(name, {}).values())
             if late or dead:
                 found[name] = {"late": late, "dead": dead}
         return found
@@ -114,7 +125,7 @@ def read_totals(plain: Any) -> Totals:
         name: BoxTotals(Counts(**box["whole"]), tuple(Counts(**own) for own in box["pieces"]))
         for name, box in plain["boxes"].items()
     }
-    return Totals(boxes, plain["outputs"], plain["worth"])
+    return Totals(boxes, plain["outputs"], plain["worth"], read_reasons(plain.get("dead", {})))
 
 
 def worth(outputs: Mapping[str, Output], trains: Mapping[str, pl.DataFrame]) -> dict[str, float]:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +19,7 @@ import polars as pl
 import pyarrow as pa
 
 from boxcars.engine.counts import count, worth
+from boxcars.engine.dead import put_aside, reasons_of
 from boxcars.engine.feed import Turn, take_turn
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.loads import count_loads
@@ -62,14 +64,13 @@ def _run_boxes(
         train, frontier = _merge([a for a in arrivals if a.feed == number], layout, feed.arc)
         stepper.arrive(feed.consumer, feed.port, train, frontier)
     stepper.run(layout.stages[piece.name])
-    write_dead(task, piece, stepper)
     after |= stepper.states
     files = save_states(task, piece, after, known)
     counted = count(stepper, subquery.nodes, after)
     heads = read_heads(after, [subquery.source] if subquery.source is not None else [])
     loads = count_loads(layout, subquery, stepper)
     done = Done(piece.number, files, counted, heads=heads, loads=loads, peeked=peek(stepper))
-    return _send(layout, piece, stepper), done
+    return _send(layout, piece, stepper), with_letters(done, task, stepper)
 
 
 def _merge(arrivals: Sequence[Arrival], layout: Layout, arc: Arc) -> tuple[pl.DataFrame, Frontier]:
@@ -105,11 +106,12 @@ def write_output(task: Task, layout: Layout, name: str, train: pl.DataFrame) -> 
         _write(train.select(fields), Path(task.sinks[name]), f"{task.plan.epoch:08d}")
 
 
-def write_dead(task: Task, piece: Piece, stepper: Stepper) -> None:
-    """Write the records that became no tuple, if there are any."""
-    if stepper.dead:
-        dead = Path(task.folder) / "dead"
-        _write(pl.concat(stepper.dead), dead, f"{task.plan.epoch:08d}-{piece.number:04d}")
+def with_letters(done: Done, task: Task, stepper: Stepper) -> Done:
+    """What a piece did, with the records that became no tuples, which it puts aside."""
+    letters = put_aside(task.folder, task.plan.epoch, done.piece, stepper.dead)
+    reasons = reasons_of(stepper.dead)
+    plain = {s: {why: asdict(told) for why, told in own.items()} for s, own in reasons.items()}
+    return replace(done, dead=plain, letters=letters)
 
 
 _TURN = 0.0005

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from boxcars.engine.checkpoint import Checkpoint, Manifest, Plan, fingerprint
 from boxcars.engine.compiling import compiled_so_far
 from boxcars.engine.counts import Totals
+from boxcars.engine.dead import WHO, DeadLetters
 from boxcars.engine.job import run_job
 from boxcars.engine.layout import Layout, Shape, make_layout
 from boxcars.engine.peek import Peeks
@@ -50,6 +51,7 @@ class Epochs:
     checkpoint: Checkpoint
     planner: Planner
     outlets: Mapping[str, Outlet]
+    dead: DeadLetters
     spark: SparkSession
     shape: Shape
     stored: Stored
@@ -117,6 +119,8 @@ class Epochs:
         for name, outlet in self.outlets.items():
             with naming(name, "output"):
                 outlet.deliver(plan.epoch)
+        with naming(WHO, "sink"):
+            self.dead.deliver(plan.epoch, done.letters, self.layout.checked.network.inputs)
         manifest = Manifest(
             plan.epoch,
             self.mark,
@@ -125,9 +129,12 @@ class Epochs:
             self.shape,
             done.state,
             {**self._heads(last), **done.heads},
-            (Totals() if last is None else last.stats).then(done.stats, done.rows, done.worth),
+            (Totals() if last is None else last.stats).then(
+                done.stats, done.rows, done.worth, done.dead
+            ),
         )
         self.checkpoint.commit(manifest)
+        self.dead.forget(plan.epoch)
         if last is not None:
             self.planner.forget(last)
         return manifest, done
@@ -147,4 +154,6 @@ class Epochs:
         for name, outlet in self.outlets.items():
             with naming(name, "output"):
                 outlet.finish()
+        with naming(WHO, "sink"):
+            self.dead.outlet.finish()
         self.planner.forget(last)

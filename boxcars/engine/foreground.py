@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from boxcars.engine.compiling import compiling_words
+from boxcars.engine.losses import loss_lines
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status
@@ -33,7 +34,7 @@ def announce(sinks: Mapping[str, str]) -> None:
 
 
 def progress_line(status: Status, stats: RunStats) -> str:
-    """How a run stands, in one line."""
+    """How a run stands since its checkpoint began, in one line; its rates are of this process."""
     if status.compiling is not None:
         return compiling_words(*status.compiling)
     read, out = sum(status.read.values()), sum(output.tuples for output in stats.outputs.values())
@@ -87,7 +88,10 @@ def report(
     again: bool,
     say: Callable[[str], None],
 ) -> None:
-    """Say what came out: on a terminal all, in a pipe what is not written anywhere."""
+    """Say what came out: on a terminal all, in a pipe what is not written anywhere.
+
+    What was lost is said in any case. All counts are since the checkpoint began.
+    """
     on_terminal, with_rows, stats = sys.stderr.isatty(), "-" in sinks.values(), running.stats()
     for name in stats.outputs:
         if on_terminal or name not in sinks:
@@ -97,3 +101,5 @@ def report(
         hint = "; run it again to go on" if again and status.state != "finished" else ""
         line = progress_line(status, stats) if on_terminal else f"epoch {status.epoch}"
         say(f"{status.state} after {line}{hint}")
+    for sentence in loss_lines(status):
+        say(sentence)

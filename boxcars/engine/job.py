@@ -17,6 +17,7 @@ from boxcars.engine.epoch import run_here, run_piece
 from boxcars.engine.layout import Layout, Piece, make_layout
 from boxcars.engine.loads import add_loads
 from boxcars.engine.peek import join_peeked
+from boxcars.engine.reasons import add_reasons, read_reasons
 from boxcars.engine.spark_errors import explain
 from boxcars.engine.task import Arrival, Done, Outcome, Task
 from boxcars.engine.worker import at_work
@@ -93,7 +94,9 @@ def _outcome(found: Sequence[Done]) -> Outcome:
     files = tuple(entry for done in ordered for entry in done.state)
     loads = add_loads(done.loads for done in ordered)
     peeked = join_peeked(done.peeked for done in ordered)
-    return Outcome(files, stats, rows, heads, worth, loads, peeked)
+    dead = add_reasons(read_reasons(done.dead) for done in ordered)
+    letters = tuple(done.letters for done in ordered if done.letters)
+    return Outcome(files, stats, rows, heads, worth, loads, peeked, dead, letters)
 
 
 def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,27 +16,26 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from boxcars.engine.checkpoint import Checkpoint, Plan, home_of
+from boxcars.engine.checkpoint import Checkpoint, Plan
 from boxcars.engine.compiling import forget_compiling
 from boxcars.engine.counts import Totals
+from boxcars.engine.dead import WHO
+from boxcars.engine.ends import check_ends, check_names, open_dead, open_sinks, open_sources
 from boxcars.engine.epochs import Epochs, Stored
 from boxcars.engine.held import ByBucket, held_by_bucket
 from boxcars.engine.layout import BUCKETS, Shape, make_layout
 from boxcars.engine.modify import network_before
 from boxcars.engine.network_text import write_text
-from boxcars.engine.planner import Planner, naming
+from boxcars.engine.planner import Planner
+from boxcars.engine.reasons import Dead
 from boxcars.engine.run_stats import History, RunStats
 from boxcars.engine.runner import to_arrow
 from boxcars.engine.session import choose_python, make_session
+from boxcars.engine.stepper import arcs_read
 from boxcars.io.conform import as_frame
-from boxcars.io.opening import open_source
-from boxcars.io.outlet import Outlet
-from boxcars.io.outlets import OneFile, open_sink
-from boxcars.io.reader import Reader
 from boxcars.io.run_tables import prepare_tables
 from boxcars.io.tap import Tap
 from boxcars.model.arc import Arc
-from boxcars.model.check import Checked
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.outside.mailbox import Mailbox, Message
@@ -53,9 +52,11 @@ _LOOK = 0.5
 
 @dataclass(frozen=True)
 class Status:
-    """How a run stands: its epochs, what was read and what came out in this process.
+    """How a run stands: its epochs, what was read and what came out since its checkpoint began.
 
-    ``state`` is running, waiting (for something new), finished, stopped or failed.
+    ``state`` is running, waiting (for something new), finished, stopped or failed. All counts are
+    since the checkpoint began; ``before`` has what they were when this process went on from there,
+    and ``seconds`` are those of this process.
     """
 
     state: str
@@ -66,9 +67,16 @@ class Status:
     pages: str | None = None
     """Where Spark's own pages are, if it shows them."""
     lost: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of boxes that lost tuples in this process: how many were ``late``, and ``dead`` letters."""
+    """Of inputs and boxes that lost tuples: how many were ``late``, and ``dead`` letters. What
+    leaves by an arc that somebody reads is not lost."""
     compiling: tuple[int, int] | None = None
     """While kernels are compiled, in a new installation: how many so far, of about how many."""
+    dead: Dead = field(default_factory=dict)
+    """Why there are dead letters: by input or box and reason, how many and an example."""
+    letters: str = ""
+    """Where they are: a folder or file, or the address of their sink."""
+    before: Status | None = None
+    """The status from which this process went on, if it did not begin."""
 
 
 class Run:
@@ -85,12 +93,14 @@ class Run:
         self._stop, self._ended = threading.Event(), threading.Event()
         self._waiting = False
         self._error: BaseException | None = None
-        self._out: dict[str, int] = {}
         self._tables: Mapping[str, pl.DataFrame] | None = None
         self._manifest = epochs.last()
         self._pages = epochs.spark.sparkContext.uiWebUrl
-        self._before = Totals() if self._manifest is None else self._manifest.stats
-        self._history = History(self._before, self._started)
+        totals = Totals() if self._manifest is None else self._manifest.stats
+        self._history = History(totals, self._started)
+        self._read = arcs_read(epochs.layout.checked.network)
+        self._before: Status | None = None
+        self._before = None if self._manifest is None else self.status()
         self._thread = threading.Thread(target=self._run, name="boxcars-run", daemon=True)
         self._thread.start()
 
@@ -113,7 +123,7 @@ class Run:
         Whoever hears of an epoch by ``tell`` may call it too; then it does not wait.
         """
         self._stop.set()
-        for outlet in self._epochs.outlets.values():
+        for outlet in (*self._epochs.outlets.values(), self._epochs.dead.outlet):
             outlet.give_up()
         return self.wait(0 if threading.current_thread() is self._thread else None)
 
@@ -133,10 +143,20 @@ class Run:
             state = "failed"
         epoch, places = (0, {}) if manifest is None else (manifest.epoch, manifest.places)
         read = {name: place.position for name, place in places.items()}
-        seconds = perf_counter() - self._started
-        lost = {} if manifest is None else manifest.stats.lost_since(self._before)
-        compiling = self._epochs.compiling() if state == "running" else None
-        return Status(state, epoch, read, dict(self._out), seconds, self._pages, lost, compiling)
+        totals = Totals() if manifest is None else manifest.stats
+        return Status(
+            state,
+            epoch,
+            read,
+            dict(totals.outputs),
+            seconds=perf_counter() - self._started,
+            pages=self._pages,
+            lost=totals.lost(self._read),
+            compiling=self._epochs.compiling() if state == "running" else None,
+            dead=totals.dead,
+            letters=self._epochs.dead.where,
+            before=self._before,
+        )
 
     def stats(self, held: bool = False) -> RunStats:
         """What each box, piece and bucket did, how fast it goes, and how long results take.
@@ -187,7 +207,7 @@ class Run:
 
     def enqueue(self, name: str, data: Any) -> None:
         """Put tuples into an input whose source is ``enqueue://``; waits until there is room."""
-        _check_names("enqueue:// input", [name], self.feeds)
+        check_names("enqueue:// input", [name], self.feeds)
         table = as_frame(data).to_arrow(compat_level=pl.CompatLevel.oldest())
         self.feeds[name].put(Message(table))
 
@@ -199,7 +219,7 @@ class Run:
         It begins after the epoch ``after``, and ends with the run or after ``seconds``. If the run
         has failed, that is raised here, too.
         """
-        _check_names("dequeue:// output", [name], self.taps)
+        check_names("dequeue:// output", [name], self.taps)
         return self._taken(name, after, seconds)
 
     def _taken(
@@ -250,8 +270,6 @@ class Run:
     def _run_epoch(self, plan: Plan, begun: float) -> None:
         self._manifest, done = self._epochs.run(plan, self._manifest)
         self._history.note(begun, perf_counter(), self._manifest.stats, done.rows, done.loads)
-        for name, number in done.rows.items():
-            self._out[name] = self._out.get(name, 0) + number
         if self._tell is not None:
             self._tell(self.status())
 
@@ -261,6 +279,7 @@ def run(
     sources: Mapping[str, Any],
     sinks: Mapping[str, Any] | None = None,
     *,
+    dead: Any = None,
     tables: Mapping[str, Any] | None = None,
     checkpoint: str | Path | None = None,
     epoch_rows: int = EPOCH_ROWS,
@@ -281,6 +300,9 @@ def run(
     A source is a path or :func:`files`, :func:`rate`, :func:`script`, a DataFrame of Spark, static
     or streaming, or data as for :func:`preview`. A sink is a folder, in which each epoch writes a
     part, a file, ``"-"``, :func:`callback`, or a function of a DataFrame of Spark and the epoch.
+    Records that became no tuples go to ``dead``, a sink like those of outputs, or else to a folder
+    of the checkpoint.
+
     With a ``checkpoint`` folder the run can be stopped or killed and goes on from there: the output
     is the same, byte for byte. ``tables`` are given as for :func:`preview`; one without an address
     is kept in the checkpoint.
@@ -300,8 +322,8 @@ def run(
     if instances is not None and instances < 1:
         raise Wrong(f"expected at least one instance, got {instances}.")
     checked = net.check().or_raise()
-    _check_names("input", sources, net.inputs)
-    _check_names("output", sinks or {}, net.outputs)
+    check_names("input", sources, net.inputs)
+    check_names("output", sinks or {}, net.outputs)
     session = cache(lambda: spark or make_session(master, pages=pages))
     if spark is not None:
         choose_python(spark.sparkContext)
@@ -317,66 +339,25 @@ def run(
         last = ledger.last()
         before = network_before(ledger, last, text, modify, code)
         addresses = prepare_tables(net, tables or {}, folder, last.epoch if last else 0)
-        readers = {} if last is not None and last.final else _open_sources(net, sources, folder)
+        readers = {} if last is not None and last.final else open_sources(net, sources, folder)
         planner = Planner(readers, epoch_rows, net.inputs)
         closing.callback(planner.close)
-        outlets = _open_sinks(checked, sinks or {}, folder, session)
-        for outlet in outlets.values():
+        outlets = open_sinks(checked, sinks or {}, folder, session)
+        letters = open_dead(dead, folder, session, outlets, kept=checkpoint is not None)
+        for outlet in (*outlets.values(), letters.outlet):
             closing.callback(outlet.close)
-        _check_ends(planner, outlets)
+        check_ends(planner, {**outlets, WHO: letters.outlet})
         number = instances or session().sparkContext.defaultParallelism
         apart = tuple(sorted((instances_of or {}).items()))
         shape = Shape(number, buckets, strategy, grouped, apart)
         make_layout(text, shape)  # what is wrong with it is said here
         stored = Stored(net.tables, addresses, folder)
         bundle = keep_bundle(used.values(), folder / "code") if used else None
-        epochs = Epochs(text, before, ledger, planner, outlets, session(), shape, stored, bundle)
+        epochs = Epochs(
+            text, before, ledger, planner, outlets, letters, session(), shape, stored, bundle
+        )
         return Run(epochs, closing.pop_all(), tell)
 
 
 def _temporary() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="boxcars-", ignore_cleanup_errors=True)
-
-
-def _check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for name in given:
-        if name not in set(known):
-            raise Wrong(f"there is no {kind} '{name}'.{nearest(name, known)}")
-
-
-def _open_sources(net: Network, sources: Mapping[str, Any], folder: Path) -> dict[str, Reader]:
-    readers = {}
-    for name, entity in net.inputs.items():
-        if name not in sources:
-            raise Wrong(f"input '{name}' has no source: give it data.")
-        with naming(name):
-            home = home_of(folder, "inputs", name)
-            readers[name] = open_source(name, sources[name], home, entity)
-    return readers
-
-
-def _open_sinks(
-    checked: Checked,
-    sinks: Mapping[str, Any],
-    folder: Path,
-    session: Callable[[], SparkSession],
-) -> dict[str, Outlet]:
-    outlets: dict[str, Outlet] = {}
-    for name, sink in sinks.items():
-        schema = checked.schemas[checked.network.outputs[name].source]
-        with naming(name, "output"):
-            outlet = open_sink(name, sink, home_of(folder, "outputs", name), schema, session)
-            if any(outlet.target == other.target for other in outlets.values()):
-                raise Wrong(f"{outlet.target}: another output is written there.")
-        outlets[name] = outlet
-    return outlets
-
-
-def _check_ends(planner: Planner, outlets: Mapping[str, Outlet]) -> None:
-    """One file is written when the run has finished, so the run must be able to finish."""
-    for name, outlet in outlets.items():
-        if planner.endless and isinstance(outlet, OneFile):
-            raise Wrong(
-                f"output '{name}': input '{planner.endless[0]}' never ends, so it can't become one "
-                f"file: give it a folder, such as {outlet.target.with_suffix('')}/."
-            )

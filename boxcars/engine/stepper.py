@@ -17,9 +17,16 @@ from boxcars.kernels.kernel import Eager, Frontier, Lazy, State, Stateful, Table
 from boxcars.kernels.ranks import RANK, rank_names
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc
 from boxcars.model.check import Checked
+from boxcars.model.network import Network
 from boxcars.model.order import in_words
 from boxcars.model.problem import BoxcarsError
 from boxcars.sql.store import Store
+
+
+def arcs_read(net: Network) -> frozenset[Arc]:
+    """The arcs that a box or an output reads."""
+    arcs = {arc for node in net.boxes.values() for arc in node.inputs}
+    return frozenset(arcs | {output.source for output in net.outputs.values()})
 
 
 class Stepper:
@@ -35,7 +42,7 @@ class Stepper:
         self.checked = checked
         self.store = store
         self.peeks = peeks
-        self.read = self._arcs_read()
+        self.read = arcs_read(self.net)
         self.frames: dict[Arc, pl.DataFrame] = {}
         self.entering: dict[tuple[str, int], pl.DataFrame] = {}
         """What comes from elsewhere to a port of a box; all else is in ``frames``."""
@@ -46,10 +53,6 @@ class Stepper:
         self.stats |= {
             name: BoxStats(name, self.net.boxes[name].box.type) for name in checked.order
         }
-
-    def _arcs_read(self) -> frozenset[Arc]:
-        arcs = {arc for node in self.net.boxes.values() for arc in node.inputs}
-        return frozenset(arcs | {output.source for output in self.net.outputs.values()})
 
     def enter(self, turns: Mapping[str, Turn]) -> None:
         """Put what the inputs give on their arcs."""

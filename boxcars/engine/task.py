@@ -13,6 +13,7 @@ from boxcars.engine.counts import Counts
 from boxcars.engine.layout import Shape
 from boxcars.engine.loads import Load
 from boxcars.engine.peek import Peeked
+from boxcars.engine.reasons import Dead
 from boxcars.kernels.kernel import Frontier
 from boxcars.model.arc import Arc
 from boxcars.own_code.bundle import Bundle
@@ -71,6 +72,10 @@ class Done:
     """What it did for each of its buckets."""
     peeked: Peeked = field(default_factory=dict)
     """What was seen on arcs that somebody looks at."""
+    dead: Mapping[str, Any] = field(default_factory=dict)
+    """Why records became no tuples, as plain data."""
+    letters: str = ""
+    """The file with these records, if there are any."""
 
 
 @dataclass(frozen=True)
@@ -84,3 +89,5 @@ class Outcome:
     worth: Mapping[str, float]
     loads: Mapping[str, Load]
     peeked: Peeked
+    dead: Dead
+    letters: tuple[str, ...]

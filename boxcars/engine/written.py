@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, replace
 
 from boxcars.engine.counts import count, worth
-from boxcars.engine.epoch import read_heads, read_turn, write_dead, write_output
+from boxcars.engine.epoch import read_heads, read_turn, with_letters, write_output
 from boxcars.engine.layout import Layout, Piece
 from boxcars.engine.peek import peek
 from boxcars.engine.states import load_whole, save_states
@@ -50,7 +50,6 @@ def _run(task: Task, layout: Layout, store: EpochTables) -> Done:
     found = whole.run_turn(turns)
     for name, train in found.items():
         write_output(task, layout, name, train)
-    write_dead(task, _ALL, whole.stepper)
     after |= whole.stepper.states
     if whole.lockstep is not None:
         after[_LOCKSTEP] = whole.lockstep.keep()
@@ -59,7 +58,8 @@ def _run(task: Task, layout: Layout, store: EpochTables) -> Done:
     rows = {name: train.height for name, train in found.items()}
     heads = read_heads(after, whole.net.inputs)
     values = worth(whole.net.outputs, found)
-    return Done(0, files, counted, rows, heads, values, peeked=peek(whole.stepper))
+    done = Done(0, files, counted, rows, heads, values, peeked=peek(whole.stepper))
+    return with_letters(done, task, whole.stepper)
 
 
 def _read_done(record: str) -> Done:

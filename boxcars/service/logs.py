@@ -44,8 +44,7 @@ class RunLog:
     def __init__(self, kind: LogKind | None, run: str) -> None:
         self._about = _About(run)
         self._begun = False
-        self._read = self._out = 0
-        self._lost: Mapping[str, Mapping[str, int]] = {}
+        self._last: Status | None = None
         self.wanted = kind is not None
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter((_Json if kind is LogKind.JSON else _Text)(self._about))
@@ -69,22 +68,28 @@ class RunLog:
     def tell(self, status: Status) -> None:
         """An epoch is over: what it read and gave, and what boxes lost in it."""
         self._about.epoch = status.epoch
-        read, out = sum(status.read.values()), sum(status.out.values())
-        done = {"read": read - self._read, "out": out - self._out}
-        self._read, self._out = read, out
+        before = self._last or status.before
+        read, out, lost_before = (0, 0, {}) if before is None else _counts(before)
+        now_read, now_out, now_lost = _counts(status)
+        done = {"read": now_read - read, "out": now_out - out}
         _log.info("epoch %d", status.epoch, extra={"fields": done})
-        for name, counts in status.lost.items():
-            before = self._lost.get(name, {})
-            lost = {kind: number - before.get(kind, 0) for kind, number in counts.items()}
+        for name, counts in now_lost.items():
+            known = lost_before.get(name, {})
+            lost = {kind: number - known.get(kind, 0) for kind, number in counts.items()}
             if any(lost.values()):
                 _log.warning("tuples were lost", extra={"fields": {"box": name, **lost}})
-        self._lost = status.lost
+        self._last = status
 
     def fail(self, error: BoxcarsError) -> None:
         """The run has failed: before it began, or in the epoch behind the last one."""
         named = _BOX.search(str(error))
         self._about.epoch += self._begun
         _log.error(str(error), extra={"fields": {"box": named[1]} if named else {}})
+
+
+def _counts(status: Status) -> tuple[int, int, Mapping[str, Mapping[str, int]]]:
+    """What was read, what came out, and what was lost, since the checkpoint began."""
+    return sum(status.read.values()), sum(status.out.values()), status.lost
 
 
 @dataclass
