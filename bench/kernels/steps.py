@@ -1,9 +1,10 @@
 """What a small step costs beside a large window: costs should follow what comes, not what is kept.
 
 One core, the time of the box alone. Sliding aggregates take a second of stream at a time, with
-windows of three sizes; a join takes a few tuples at a time beside windows with a million. The mean
-of an aggregate is over the steps in which the largest window slides by its size, so that what is
-done once in that time is in it.
+windows of three sizes; a join takes a few tuples at a time beside windows with a million; a window
+that grows without end counts distinct values; the input of a class of one's own ends. The mean of
+an aggregate is over the steps in which the largest window slides by its size, so that what is done
+once in that time is in it.
 """
 
 import os
@@ -13,13 +14,14 @@ os.environ["POLARS_MAX_THREADS"] = "1"
 import statistics
 from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
+from boxcars.boxes.custom import Custom
 from boxcars.boxes.join import Join
 from boxcars.engine.memory import keep_memory
 
@@ -85,6 +87,45 @@ def join(kept: int, rate: int, keys: int) -> None:
     )
 
 
+def distinct(values: int, rate: int) -> None:
+    """One window that grows without end, with a result for each tuple."""
+    box = Aggregate.build(bx.landmark(emit="change"), n="count_distinct(x)")
+    rng = np.random.default_rng(0)
+    trains = (
+        (calls(now, rate, 1).with_columns(x=pl.Series(rng.integers(0, values, rate) * 1.0)),)
+        for now in range(STEPS)
+    )
+    times = [1000 * took for took in seconds(box, trains)]
+    early, late = statistics.median(times[1:11]), statistics.median(times[-10:])
+    print(
+        f"  count_distinct, up to {values:,} values, {rate:,} tuples in a step: "
+        f"{early:.1f} ms at first, {late:.1f} ms after {STEPS * rate:,} tuples, "
+        f"{late / early:.2f} times",
+        flush=True,
+    )
+
+
+class Changes(bx.PerKey):
+    """A class of one's own that does nothing as time passes."""
+
+    keeps: ClassVar[dict[str, str]] = {"x": "float"}
+
+    def on_tuple(self, state: Any, row: Any) -> Any:
+        before, state["x"] = state["x"], row["x"]
+        return [row] if before != row["x"] else []
+
+
+def end(keys: int) -> None:
+    """The end of the input beside keys that have nothing to do then."""
+    box: Any = Custom.build(Changes, by="phone")
+    phones = pl.DataFrame({"phone": pl.Series(range(keys)).cast(pl.String)})
+    train = phones.with_columns(time=pl.lit(0), x=pl.lit(0.5)).select("time", "phone", "x")
+    state = box.step(box.start((SCHEMA,)), (train,), (bx.Frontier(1),), (SCHEMA,)).state
+    start = perf_counter()
+    box.step(state, (train.clear(),), (bx.Frontier(1, final=True),), (SCHEMA,))
+    print(f"  end of the input, {keys:9,} keys: {1000 * (perf_counter() - start):6.1f} ms")
+
+
 def main() -> None:
     keep_memory()
     print("small steps beside large windows, one core")
@@ -94,6 +135,11 @@ def main() -> None:
     sliding("time, every second", 20_000, 100)
     for kept in (10_000, 100_000, 1_000_000):
         join(kept, 100, kept)
+    for values in (1, 10**9):
+        for rate in (1_000, 4_000):
+            distinct(values, rate)
+    for keys in (10_000, 100_000):
+        end(keys)
 
 
 if __name__ == "__main__":

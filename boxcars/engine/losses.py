@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from boxcars.engine.reasons import Reason
+from boxcars.model.problem import visible
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Status
@@ -33,7 +34,7 @@ def _reasons(reasons: Mapping[str, Reason]) -> str:
     by_number = sorted(reasons.items(), key=lambda item: -item[1].letters)
     told = [f"{reason.letters:,} x {why} ({reason.example})" for why, reason in by_number[:_TOLD]]
     more = sum(reason.letters for _, reason in by_number[_TOLD:])
-    return "; ".join([*told, *([f"{more:,} for other reasons"] if more else [])])
+    return visible("; ".join([*told, *([f"{more:,} for other reasons"] if more else [])]))
 
 
 def _number(number: int, noun: str) -> str:

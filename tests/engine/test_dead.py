@@ -197,6 +197,16 @@ def test_letters_without_a_place_to_stay_are_told_to_be_gone() -> None:
     assert "the dead letters are gone: --dead WHERE keeps them" in result.stderr
 
 
+@pytest.mark.usefixtures("spark")
+def test_a_letter_can_not_write_to_the_terminal(files: Path) -> None:
+    """The example of a reason is the record of a stranger."""
+    (files / "rows.csv").write_text("t,who\nno\x1b[2Jon,b\x1b[31m\n")
+    call = ["run", "n.yaml", "--source", "rows=rows.csv", "--sink", "out=out/"]
+    said = CliRunner().invoke(app, call).stderr
+    assert r"(no\x1b[2Jon,b\x1b[31m)" in said
+    assert "\x1b" not in said
+
+
 def test_reasons_are_told_apart_but_not_endlessly() -> None:
     one = pl.DataFrame(
         {

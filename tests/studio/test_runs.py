@@ -15,7 +15,7 @@ from websockets.sync.client import connect
 from boxcars.studio.run_wire import AskRun
 from boxcars.studio.starting import prepare
 from boxcars.studio.templates import find_template
-from tests.patience import settled, until
+from tests.patience import PATIENCE, settled, until
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP, changed
 
@@ -59,15 +59,14 @@ def test_tuples_go_in_and_come_out(served: Served, live: str) -> None:
 
 def test_watching_over_a_websocket(served: Served, live: str) -> None:
     address = f"ws://127.0.0.1:{served.port}/api/runs/{live}/watch"
+    begun = time.monotonic()
     with connect(address) as socket:
         first = [json.loads(socket.recv(20)) for _ in range(3)]
         assert [message["type"] for message in first] == ["status", "stats", "rows"]
         assert first[0]["run"]["id"] == live
-        begun, number = time.monotonic(), 0
-        while time.monotonic() - begun < 2:
-            socket.recv(20)
-            number += 1
-        assert 2 <= number <= 24
+        for number in range(12):
+            socket.recv(PATIENCE)
+            assert number <= 12 * (time.monotonic() - begun)
     assert [m["type"] for m in served.get(f"/api/runs/{live}/watch")] == ["status", "stats", "rows"]
 
 
