@@ -15,7 +15,7 @@ from rich.console import Console
 
 from boxcars.apps import App, apps, find_app
 from boxcars.apps.show import Outcome, run_app
-from boxcars.engine.session import make_session
+from boxcars.engine.exec.session import make_session
 
 ROWS, RUNS = 1_000_000, 3
 """Tuples of a run, and how often it is run when it is warm."""

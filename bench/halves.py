@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
-from boxcars.engine import layout
-from boxcars.engine.checkpoint import Files, Plan
-from boxcars.engine.epoch import run_here
-from boxcars.engine.memory import keep_memory
-from boxcars.engine.task import Task
-from boxcars.io.splits import FileSplit
-from boxcars.model.plain import network_to_plain
+from boxcars.connect.read.splits import FileSplit
+from boxcars.engine.epoch.messages import Task
+from boxcars.engine.epoch.piece_runner import run_here
+from boxcars.engine.exec.memory import keep_memory
+from boxcars.engine.layout import pieces
+from boxcars.engine.state.checkpoint import Files, Plan
+from boxcars.model.serialize import network_to_plain
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 EPOCHS = 5
@@ -50,7 +50,7 @@ def generate(folder: Path, keys: int) -> None:
 
 def run(folder: Path) -> float:
     """The median of the seconds of an epoch, without the first."""
-    shape, before, times = layout.Shape(2, 64), Files(), []
+    shape, before, times = pieces.Shape(2, 64), Files(), []
     text = network()
     for epoch in range(EPOCHS):
         split = FileSplit(str(folder / f"{epoch}.parquet"), 0, ROWS, ROWS * epoch)
@@ -70,10 +70,10 @@ def main() -> None:
             generate(folder, keys)
             seconds: dict[str, list[float]] = {"one piece": [], "halves": []}
             for _ in range(3):
-                layout.make_layout.cache_clear()
-                with patch.object(layout, "split_boxes", lambda checked: checked):
+                pieces.make_layout.cache_clear()
+                with patch.object(pieces, "split_boxes", lambda checked: checked):
                     seconds["one piece"].append(run(folder))
-                layout.make_layout.cache_clear()
+                pieces.make_layout.cache_clear()
                 seconds["halves"].append(run(folder))
         whole, halves = (statistics.median(found) for found in seconds.values())
         print(

@@ -14,8 +14,8 @@ from time import perf_counter
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine.session import make_session
-from boxcars.io.sources import Rate
+from boxcars.connect.read.sources import Rate
+from boxcars.engine.exec.session import make_session
 
 MANY = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
 FEW, BUSY, EPOCHS = MANY // 100, 1000, 60

@@ -12,17 +12,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boxcars import boxes
-from boxcars.convert import RecordFormat, converter
-from boxcars.engine.cuts import check_cuts
-from boxcars.engine.run_stats import RunStats
-from boxcars.engine.runner import Preview, preview
+from boxcars.connect.formats import RecordFormat, converter
+from boxcars.connect.read.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
+from boxcars.connect.write.sinks import callback, console
+from boxcars.engine.preview import Preview, preview
+from boxcars.engine.stats.run_stats import RunStats
 from boxcars.expr import Expr, function
-from boxcars.io.sinks import callback, console
-from boxcars.io.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
-from boxcars.kernels.kernel import Frontier, State
-from boxcars.kernels.operator import Operator, Setup
-from boxcars.kernels.per_key import PerKey
-from boxcars.kernels.user_aggregates import aggregate
+from boxcars.kernels.aggregates.user import aggregate
+from boxcars.kernels.contract import Frontier, State
+from boxcars.kernels.user_operator import Operator, Setup
+from boxcars.kernels.user_per_key import PerKey
 from boxcars.lang.files import check_file, check_text, dumps, load, loads, save
 from boxcars.model.box import Box, box_types
 from boxcars.model.check import Checked
@@ -35,6 +34,7 @@ from boxcars.model.stream import Stream
 from boxcars.model.superbox import use
 from boxcars.model.types import Type
 from boxcars.model.window import Window, landmark, runs, time, tuples, value
+from boxcars.testing.split_invariance import check_cuts
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status, run

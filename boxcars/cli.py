@@ -20,19 +20,21 @@ from boxcars.apps.command import apps_command
 from boxcars.commands.config import read_config
 from boxcars.commands.doctor import doctor_command
 from boxcars.commands.inject import inject_command
+from boxcars.commands.lang import app as languages
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.commands.run import run_command
+from boxcars.commands.show_preview import deliver, report_dead
 from boxcars.commands.studio import studio_command
 from boxcars.commands.test import cases_command
 from boxcars.commands.top import top_command
+from boxcars.compiler.streamcloud_files import project_files
+from boxcars.connect.files import target_of, writing
+from boxcars.connect.systems.connector import connectors
 from boxcars.draw import FORMATS, draw
-from boxcars.engine.memory import POLARS_KEEPS, keep_memory
-from boxcars.engine.shown import deliver, report_dead
-from boxcars.engine.stats import stats_table
+from boxcars.draw.plan import PLAN_FORMATS
+from boxcars.engine.exec.memory import POLARS_KEEPS, keep_memory
+from boxcars.engine.stats.totals import stats_table
 from boxcars.expr import functions as all_functions
-from boxcars.io.files import target_of, writing
-from boxcars.lang.cli import app as languages
-from boxcars.lang.compiled import project_files
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.files import load_unjudged
 from boxcars.lang.layout import load_layout
@@ -40,9 +42,7 @@ from boxcars.lang.streamcloud import is_project, load_project
 from boxcars.linear_road.command import linear_road_command
 from boxcars.model.problem import BoxcarsError, Wrong, nearest, visible
 from boxcars.model.superbox import flatten
-from boxcars.outside.connector import connectors
 from boxcars.plan import STRATEGIES, Strategy, plan_run
-from boxcars.plan.show import PLAN_FORMATS
 from boxcars.reference import generated
 
 app = typer.Typer(

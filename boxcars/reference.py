@@ -17,10 +17,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from boxcars.draw import draw
 from boxcars.expr import Expr, functions
-from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS
+from boxcars.kernels.aggregates.builtin import FUNCTIONS, SYNONYMS
 from boxcars.lang.files import load
 from boxcars.model.box import Box, Param, box_types, params
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.types import Type
 from boxcars.pages import generated_pages
 from boxcars.pages.apps import generated_apps

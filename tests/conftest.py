@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from boxcars.engine.session import make_session
+from boxcars.engine.exec.session import make_session
 from tests.postgres import server
 from tests.stores import Store
 

@@ -41,5 +41,5 @@ def numbered(rows: list[Row], by: list[str], end: Any) -> list[Row]:
 
 
 CLASSES: dict[str, Callable[[list[Row], list[str], Any], list[Row]]] = {
-    "tests.engine.test_pieces:Numbered": numbered,
+    "tests.engine.layout.test_pieces:Numbered": numbered,
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from boxcars.kernels.kernel import Eager
+from boxcars.kernels.contract import Eager
 from boxcars.model.box import Ports, param
 from boxcars.model.schema import Schema
 

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 import boxcars as bx
-from boxcars.io.conform import as_frame, conform
-from boxcars.io.tables import Tables
+from boxcars.connect.read.conform import as_frame, conform
+from boxcars.tables.store import Tables
 
 _numbers = count()
 

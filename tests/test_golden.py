@@ -241,7 +241,7 @@ def test_the_mistakes_of_the_visual_composer_are_rejected() -> None:
 
 def test_user_operators_have_the_two_entry_points() -> None:
     """Borealis' setup_impl is our type rule, its run_impl our kernel."""
-    from boxcars.kernels.kernel import Eager, Lazy
+    from boxcars.kernels.contract import Eager, Lazy
 
     assert len(VECTORS["fmt-12-borealis-udf"]["expected"]["functions"]) == 2
     assert Eager.__abstractmethods__ == {"outputs", "run"}

@@ -9,11 +9,11 @@ import pytest
 
 import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
-from boxcars.kernels import tiers
-from boxcars.kernels.frames import whole
-from boxcars.kernels.kernel import Step
-from boxcars.kernels.segments import read_segments
-from boxcars.model.frozen import Fields
+from boxcars.kernels.columns.frames import whole
+from boxcars.kernels.contract import Step
+from boxcars.kernels.state import keyed_lsm
+from boxcars.kernels.state.segments import read_segments
+from boxcars.model.ordered_map import Fields
 from boxcars.model.types import Type
 from tests.test_golden import VECTORS
 from tests.test_golden_windows import CUTS, aggregate, moments
@@ -262,7 +262,7 @@ class TestWhatIsKept:
             dropped = {} if timeout is None else {"timeout": timeout, "obsolete": "drop"}
             box = Aggregate.build(bx.tuples(4, 1, **dropped), by="k", mean="avg(price)")
             *_, last = steps(box, rows, list(range(100, 2001, 100)))
-            kept = tiers.take(last.state, ["heads"], tiers.all_keys(last.state))["heads"]
+            kept = keyed_lsm.take(last.state, ["heads"], keyed_lsm.all_keys(last.state))["heads"]
             open_windows.append(kept["k"].n_unique())
         measured = vector["expected"]["at_2000s_millions"]
         assert sorted(measured, reverse=True) == measured

@@ -16,24 +16,35 @@ ABOVE = {"cli", "commands", "reference", "studio"}
 ALLOWED = {
     "model": {"model"},
     "expr": {"model", "expr"},
-    "convert": {"model", "convert"},
     "sql": {"model", "expr", "sql"},
     "kernels": {"model", "expr", "sql", "kernels"},
-    "boxes": {"model", "expr", "sql", "kernels", "convert", "boxes"},
-    "own_code": {"model", "expr", "convert", "kernels", "io", "own_code"},
-    "outside": {"model", "sql", "convert", "outside"},
-    "io": {"model", "expr", "sql", "convert", "outside", "io"},
-    "inject": {"model", "io", "inject"},
-    "draw": {"model", "draw"},
-    "plan": {"model", "kernels", "draw", "plan"},
-    "lang": EVERYBODY - ABOVE - {"engine", "service", "boxes", "apps", "linear_road"},
-    "engine": EVERYBODY - ABOVE - {"service", "lang", "draw", "boxes", "apps", "linear_road"},
-    "service": {"model", "io", "engine", "outside", "inject", "service"},
+    "boxes": {"model", "expr", "sql", "kernels", "connect", "boxes"},
+    "own_code": {"model", "expr", "kernels", "connect", "own_code"},
+    "connect": {"model", "expr", "sql", "connect", "engine"},
+    "tables": {"model", "expr", "sql", "connect", "tables"},
+    "inject": {"model", "connect", "inject"},
+    "plan": {"model", "kernels", "plan"},
+    "draw": {"model", "plan", "draw"},
+    "lang": {"model", "expr", "sql", "kernels", "connect", "lang"},
+    "compiler": {"model", "expr", "plan", "lang", "compiler"},
+    "engine": {
+        "model",
+        "expr",
+        "sql",
+        "kernels",
+        "connect",
+        "tables",
+        "own_code",
+        "plan",
+        "engine",
+    },
+    "testing": EVERYBODY - ABOVE,
+    "service": {"model", "connect", "engine", "inject", "service"},
     "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
     "linear_road": EVERYBODY - ABOVE - {"pages"},
     "pages": EVERYBODY - ABOVE,
     "doctor": {"model", "engine", "doctor"},
-    "studio": EVERYBODY - {"cli", "commands", "reference"},
+    "studio": EVERYBODY - {"cli", "reference"},
     "reference": EVERYBODY - {"engine", "cli", "studio"},
     "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road", "studio"},
     "commands": EVERYBODY - {"cli", "reference", "pages"},
@@ -71,7 +82,7 @@ def test_imports(path: Path) -> None:
 
 
 def test_imports_are_found() -> None:
-    assert set(imports(ROOT / "cli.py")) >= {"__init__", "io", "draw", "model", "reference"}
+    assert set(imports(ROOT / "cli.py")) >= {"__init__", "connect", "draw", "model", "reference"}
     assert set(imports(ROOT / "boxes/map.py")) == {"expr", "kernels", "model"}
 
 

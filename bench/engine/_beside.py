@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 import boxcars as bx
-from boxcars.engine.session import make_session
+from boxcars.engine.exec.session import make_session
 
 IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 WARM = 2

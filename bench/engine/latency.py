@@ -17,7 +17,7 @@ import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 
 import boxcars as bx
-from boxcars.engine.session import make_session, wake_workers
+from boxcars.engine.exec.session import make_session, wake_workers
 from boxcars.inject import AtRate, Batch, Injector
 from boxcars.service.client import Client
 from boxcars.service.security import Access

@@ -22,7 +22,7 @@ from _shown import keep, panel
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine.session import make_session, wake_workers
+from boxcars.engine.exec.session import make_session, wake_workers
 from boxcars.service.client import Client
 from boxcars.service.security import Access
 from boxcars.service.server import Server

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
-from boxcars.engine.memory import keep_memory
+from boxcars.engine.exec.memory import keep_memory
 
 try:
     duckdb: Any = import_module("duckdb")

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
-from boxcars.engine.memory import keep_memory
+from boxcars.engine.exec.memory import keep_memory
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 KEYS, ROUNDS, LESS = 100, 3, 10

@@ -23,7 +23,7 @@ import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
 from boxcars.boxes.custom import Custom
 from boxcars.boxes.join import Join
-from boxcars.engine.memory import keep_memory
+from boxcars.engine.exec.memory import keep_memory
 
 SCHEMA = bx.Schema.of({"time": "int", "phone": "str", "x": "float"}, ts="time")
 STEPS = 60

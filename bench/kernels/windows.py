@@ -20,7 +20,7 @@ import polars as pl
 
 import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
-from boxcars.engine.memory import keep_memory
+from boxcars.engine.exec.memory import keep_memory
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 KEYS = 100_000

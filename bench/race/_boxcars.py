@@ -7,7 +7,7 @@ from _contest import Run, Task, contest
 from _workloads import WORKLOADS
 
 import boxcars as bx
-from boxcars.engine.session import make_session
+from boxcars.engine.exec.session import make_session
 
 EPOCH, SMALL = 1_000_000, 2_000
 """The rows of an epoch, of each input, and so few that small data has several."""

@@ -14,7 +14,7 @@ from _engine import equi_join, map_filter, mobility, streamcloud
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from boxcars.engine.session import make_session
+from boxcars.engine.exec.session import make_session
 
 FILES = 10
 """The files of a trigger, of each input."""

@@ -21,7 +21,7 @@ import boxcars as bx
 from boxcars.apps.app import App, Verdict, judge
 from boxcars.apps.inject import injector_of
 from boxcars.apps.watch import Reports, Watch
-from boxcars.engine.session import make_session, wake_workers
+from boxcars.engine.exec.session import make_session, wake_workers
 from boxcars.inject import Injector
 
 EPOCH_ROWS = 500_000

@@ -13,7 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 
 from boxcars.apps.app import App
-from boxcars.engine.run_stats import RunStats
+from boxcars.engine.stats.run_stats import RunStats
 
 REPORTS, BOXES, COLUMNS = 12, 8, 7
 """Shown are so many reports over all outputs, so many boxes, and so many columns of a report."""

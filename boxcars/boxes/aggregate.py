@@ -14,20 +14,27 @@ from numpy.typing import NDArray
 from boxcars.boxes.bsort import BSort
 from boxcars.boxes.condense import COMBINED, Condense
 from boxcars.expr import Expr, call
-from boxcars.kernels.aggregates import FUNCTIONS, SYNONYMS, Function, find_function
-from boxcars.kernels.axis import Axis
-from boxcars.kernels.closed import Functions, Grouping, Kernel, Results, Spread, argument
-from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import Frontier, Mine, State, Stateful, Step
-from boxcars.kernels.parking import Parking
-from boxcars.kernels.ranks import ranks_of, with_ranks
-from boxcars.kernels.reorder import WAITING
-from boxcars.kernels.value_windows import VALUE
-from boxcars.kernels.windows import window_kernel
+from boxcars.kernels.aggregates.builtin import FUNCTIONS, SYNONYMS, Function, find_function
+from boxcars.kernels.columns.ranks import ranks_of, with_ranks
+from boxcars.kernels.columns.system_columns import POSITION
+from boxcars.kernels.contract import Frontier, Mine, State, Stateful, Step
+from boxcars.kernels.sorting import WAITING
+from boxcars.kernels.windows.axis import Axis
+from boxcars.kernels.windows.incremental_windows import Parking
+from boxcars.kernels.windows.kernel_of_window import window_kernel
+from boxcars.kernels.windows.value_windows import VALUE
+from boxcars.kernels.windows.window_results import (
+    Functions,
+    Grouping,
+    Kernel,
+    Results,
+    Spread,
+    argument,
+)
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Box, Ports, param
-from boxcars.model.frozen import Fields
 from boxcars.model.order import FARTHEST_SIZE, has_place
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.routing import Routing
 from boxcars.model.schema import Schema

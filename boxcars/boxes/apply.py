@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 import polars as pl
 
-from boxcars.kernels.kernel import Eager
-from boxcars.kernels.named import find_named, is_name, name_of
+from boxcars.kernels.contract import Eager
+from boxcars.kernels.user_imports import find_named, is_name, name_of
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import BoxcarsError, Wrong, a
 from boxcars.model.schema import HIDDEN, Schema
 from boxcars.model.types import Type

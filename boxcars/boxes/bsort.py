@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step
-from boxcars.kernels.reorder import Buffer, Slack
+from boxcars.kernels.contract import Frontier, State, Stateful, Step
+from boxcars.kernels.sorting import Buffer, Slack
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.order import has_place

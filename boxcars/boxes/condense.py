@@ -8,12 +8,12 @@ from typing import ClassVar
 import polars as pl
 
 from boxcars.expr import Expr
-from boxcars.kernels.axis import Axis
-from boxcars.kernels.hidden import HIDDEN_COLUMNS
-from boxcars.kernels.kernel import Eager
+from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS
+from boxcars.kernels.contract import Eager
+from boxcars.kernels.windows.axis import Axis
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 from boxcars.model.window import Window

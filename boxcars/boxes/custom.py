@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self, get_type_hints
 
 import polars as pl
 
-from boxcars.kernels.hidden import HIDDEN_COLUMNS, POSITION
-from boxcars.kernels.kernel import (
+from boxcars.kernels.columns.ranks import alike, share_tuples
+from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS, POSITION
+from boxcars.kernels.contract import (
     Frontier,
     Mine,
     State,
@@ -21,15 +22,22 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.named import find_named, name_of
-from boxcars.kernels.operator import INPUT, Driver, Leaving, Operator, Setup, TrainDriver, called
-from boxcars.kernels.per_key import PerKey, TupleDriver
-from boxcars.kernels.ranks import alike, share_tuples
+from boxcars.kernels.user_imports import find_named, name_of
+from boxcars.kernels.user_operator import (
+    INPUT,
+    Driver,
+    Leaving,
+    Operator,
+    Setup,
+    TrainDriver,
+    called,
+)
+from boxcars.kernels.user_per_key import PerKey, TupleDriver
 from boxcars.model import codec
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
 from boxcars.model.order import has_place, in_words
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import BoxcarsError, Problem, Wrong, a, nearest
 from boxcars.model.routing import Routing
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema

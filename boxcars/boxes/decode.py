@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from boxcars.convert import make_format
-from boxcars.kernels.hidden import HIDDEN_COLUMNS, POSITION
-from boxcars.kernels.kernel import Eager
+from boxcars.connect.formats import make_format
+from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS, POSITION
+from boxcars.kernels.contract import Eager
 from boxcars.model.arc import DEAD, MAIN
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Wrong, a
 from boxcars.model.schema import HIDDEN, Schema
 from boxcars.model.types import Type

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from boxcars.expr import Expr
-from boxcars.kernels.hidden import POSITION, scatter
-from boxcars.kernels.kernel import Lazy
+from boxcars.kernels.columns.system_columns import POSITION, scatter
+from boxcars.kernels.contract import Lazy
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.schema import Schema

@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 
 from boxcars.boxes.decode import dead_schema
-from boxcars.convert import make_format
-from boxcars.kernels.hidden import HIDDEN_COLUMNS
-from boxcars.kernels.kernel import Eager
+from boxcars.connect.formats import make_format
+from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS
+from boxcars.kernels.contract import Eager
 from boxcars.model.arc import DEAD, MAIN
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type

@@ -9,7 +9,7 @@ from typing import Any, Self
 import polars as pl
 
 from boxcars.expr import Expr
-from boxcars.kernels.kernel import Lazy
+from boxcars.kernels.contract import Lazy
 from boxcars.model.box import Ports, param
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type

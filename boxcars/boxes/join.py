@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from boxcars.expr import Expr, conjuncts
 from boxcars.expr.parse import parse
-from boxcars.kernels.frames import whole
-from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import (
+from boxcars.kernels.columns.frames import whole
+from boxcars.kernels.columns.ranks import RANK, rank_names, share_tuples
+from boxcars.kernels.columns.system_columns import POSITION
+from boxcars.kernels.contract import (
     Frontier,
     Mine,
     State,
@@ -25,7 +26,7 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.matching import (
+from boxcars.kernels.join.match import (
     Axis,
     Condition,
     Indexed,
@@ -35,11 +36,10 @@ from boxcars.kernels.matching import (
     read_window,
     window_state,
 )
-from boxcars.kernels.ranks import RANK, rank_names, share_tuples
-from boxcars.kernels.segments import read_segments
+from boxcars.kernels.state.segments import read_segments
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import a
 from boxcars.model.routing import Routing
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from boxcars.expr import Expr
-from boxcars.kernels.hidden import HIDDEN_COLUMNS
-from boxcars.kernels.kernel import Frontier, Lazy
+from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS
+from boxcars.kernels.contract import Frontier, Lazy
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
 from boxcars.model.order import has_place, range_of
+from boxcars.model.ordered_map import Fields
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 

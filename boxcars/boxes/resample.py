@@ -10,12 +10,12 @@ import polars as pl
 
 from boxcars.boxes.aggregate import function_type, read_function
 from boxcars.expr import Expr
-from boxcars.kernels.kernel import Frontier, State, Stateful, Step, appended
-from boxcars.kernels.nearby import INTERPOLATE, Nearby
-from boxcars.kernels.reorder import earlier, later, physical, stored
+from boxcars.kernels.contract import Frontier, State, Stateful, Step, appended
+from boxcars.kernels.interpolation import INTERPOLATE, Nearby
+from boxcars.kernels.sorting import earlier, later, physical, stored
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.routing import Routing
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
 from boxcars.model.window import Window

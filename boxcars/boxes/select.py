@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from boxcars.boxes.stored import Stored, place, record_schema, with_tuples
-from boxcars.kernels.hidden import HIDDEN_COLUMNS
+from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type

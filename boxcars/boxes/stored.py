@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import polars as pl
 
-from boxcars.kernels.hidden import POSITION
-from boxcars.kernels.kernel import Tabled
+from boxcars.kernels.columns.system_columns import POSITION
+from boxcars.kernels.contract import Tabled
 from boxcars.model.box import Ports, param
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema

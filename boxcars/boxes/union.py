@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import polars as pl
 
-from boxcars.kernels.kernel import (
+from boxcars.kernels.columns.ranks import RANK, alike, share_tuples
+from boxcars.kernels.contract import (
     Frontier,
     Mine,
     State,
@@ -19,7 +20,6 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.ranks import RANK, alike, share_tuples
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports
 from boxcars.model.schema import Schema

@@ -12,8 +12,8 @@ import polars as pl
 
 from boxcars.boxes.join import SIDES, equal_fields, equality, find_condition, pair
 from boxcars.expr import Expr, conjuncts
-from boxcars.kernels import tiers
-from boxcars.kernels.kernel import (
+from boxcars.kernels.columns.ranks import ranks_of, share_tuples, with_ranks
+from boxcars.kernels.contract import (
     Frontier,
     Mine,
     State,
@@ -23,9 +23,9 @@ from boxcars.kernels.kernel import (
     earliest,
     split_point,
 )
-from boxcars.kernels.matching import KEY, Axis, Condition, Indexed, Input, Limit, find_pairs
-from boxcars.kernels.ranks import ranks_of, share_tuples, with_ranks
-from boxcars.kernels.reorder import later, physical, stored
+from boxcars.kernels.join.match import KEY, Axis, Condition, Indexed, Input, Limit, find_pairs
+from boxcars.kernels.sorting import later, physical, stored
+from boxcars.kernels.state import keyed_lsm
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.problem import a
@@ -108,7 +108,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         """Nothing is held, and nothing waits for the frontier."""
         waiting = {side: schema.empty() for side, schema in zip(SIDES, schemas, strict=True)}
         return {
-            **tiers.start({_HELD: _numbered(schemas[0].empty(), 0)}),
+            **keyed_lsm.start({_HELD: _numbered(schemas[0].empty(), 0)}),
             _NEXT: _next(0),
             **waiting,
         }
@@ -135,7 +135,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         coming = [_words(tuples, port, condition) for port, tuples in enumerate(new)]
         busy, calendar = _busy(state, coming, together, type_)
         number = int(state[_NEXT]["number"][0])
-        known = tiers.take(state, [_HELD], busy)[_HELD].sort(_NUMBER)
+        known = keyed_lsm.take(state, [_HELD], busy)[_HELD].sort(_NUMBER)
         held = appended(known, _numbered(new[0], number))
         due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
         let_go = self._find(held, due, new, schemas, condition)
@@ -146,7 +146,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         waits &= ~over
         fresh = waits & (held[_NUMBER].to_numpy() >= number)
         rest |= _put(state, held.filter(waits), condition, busy)
-        rest[_CALENDAR] = tiers.remind(
+        rest[_CALENDAR] = keyed_lsm.remind(
             calendar, due[fresh], _words(held.filter(fresh), 0, condition)
         )
         rest[_NEXT] = _next(number + new[0].height)
@@ -162,12 +162,14 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
             side: share_tuples([s[side] for s in states], partial(mine, port), schemas[port].ts)
             for port, side in enumerate(SIDES)
         }
-        known = [tiers.take(s, [_HELD], tiers.all_keys(s))[_HELD].sort(_NUMBER) for s in states]
+        known = [
+            keyed_lsm.take(s, [_HELD], keyed_lsm.all_keys(s))[_HELD].sort(_NUMBER) for s in states
+        ]
         held = _numbered(share_tuples(known, partial(mine, 0), ts), 0)
         words = _words(held, 0, condition)
         due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
-        kept = _put(tiers.start({_HELD: held}), held, condition, np.unique(words))
-        calendar = {_CALENDAR: tiers.remind(None, due, words), _NEXT: _next(held.height)}
+        kept = _put(keyed_lsm.start({_HELD: held}), held, condition, np.unique(words))
+        calendar = {_CALENDAR: keyed_lsm.remind(None, due, words), _NEXT: _next(held.height)}
         return {**kept, **calendar, **waiting}
 
     def _find(
@@ -234,7 +236,7 @@ def _next(number: int) -> pl.DataFrame:
     return pl.DataFrame({"number": [number]})
 
 
-def _words(tuples: pl.DataFrame, port: int, condition: Condition) -> tiers.Hashes:
+def _words(tuples: pl.DataFrame, port: int, condition: Condition) -> keyed_lsm.Hashes:
     """The keys as words, the same for both inputs; tuples that have none are busy together."""
     if not (condition.dtypes and tuples.height):
         return np.zeros(tuples.height, np.uint64)
@@ -242,24 +244,24 @@ def _words(tuples: pl.DataFrame, port: int, condition: Condition) -> tiers.Hashe
 
 
 def _busy(
-    state: State, coming: list[tiers.Hashes], frontier: Frontier, type_: Type
-) -> tuple[tiers.Hashes, pl.DataFrame | None]:
+    state: State, coming: list[keyed_lsm.Hashes], frontier: Frontier, type_: Type
+) -> tuple[keyed_lsm.Hashes, pl.DataFrame | None]:
     """The keys of which tuples come or whose timeout has come, and the rest of the calendar."""
     calendar = state.get(_CALENDAR)
     if frontier.final:
-        coming = [*coming, tiers.all_keys(state)]
+        coming = [*coming, keyed_lsm.all_keys(state)]
     elif calendar is not None and frontier.value is not None:
         now = stored(pl.Series([frontier.value], dtype=type_.dtype), type_)[0]
-        due, calendar = tiers.due_by(calendar, now)
+        due, calendar = keyed_lsm.due_by(calendar, now)
         coming = [*coming, due]
     return np.unique(np.concatenate(coming)), calendar
 
 
 def _put(
-    state: State, held: pl.DataFrame, condition: Condition, busy: tiers.Hashes
+    state: State, held: pl.DataFrame, condition: Condition, busy: keyed_lsm.Hashes
 ) -> dict[str, pl.DataFrame]:
     """The tiers with these tuples of the busy keys."""
-    found = tiers.put(state, {_HELD: held}, {_HELD: _words(held, 0, condition)}, busy)
+    found = keyed_lsm.put(state, {_HELD: held}, {_HELD: _words(held, 0, condition)}, busy)
     return {name: frame for name, frame in found.items() if name == _HELD or "." in name}
 
 

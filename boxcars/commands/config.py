@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from boxcars.connect.systems.url import files_in
 from boxcars.model.problem import Wrong, nearest
-from boxcars.outside.url import files_in
 
 FILE = "boxcars.toml"
 WHERE = "BOXCARS_CONFIG"

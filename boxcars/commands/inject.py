@@ -13,6 +13,7 @@ import typer
 
 from boxcars.apps import find_app
 from boxcars.commands.options import pairs
+from boxcars.connect.systems.url import Url
 from boxcars.inject import (
     AsFastAsCanBe,
     AtRate,
@@ -27,7 +28,6 @@ from boxcars.inject import (
 from boxcars.inject.controller import COMMANDS
 from boxcars.inject.data import from_files
 from boxcars.model.problem import BoxcarsError, Wrong
-from boxcars.outside.url import Url
 from boxcars.service.client import Client
 from boxcars.service.security import token_from_environment
 from boxcars.service.target import Lines, Service

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 import boxcars as bx
+from boxcars.commands.foreground import INTERRUPTED, announce, report, wait_for
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
-from boxcars.engine.foreground import INTERRUPTED, announce, report, wait_for
-from boxcars.io.sources import source_of
+from boxcars.connect.read.sources import source_of
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.plan import STRATEGIES, Strategy
 from boxcars.service.logs import LogKind, Metrics, RunLog

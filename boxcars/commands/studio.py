@@ -38,6 +38,6 @@ def studio_command(
     The address that is shown has a token, without which nothing can be changed; BOXCARS_TOKEN
     gives another one. Ctrl-C ends the studio, and stops the runs that it has started.
     """
-    from boxcars.studio.opening import open_studio
+    from boxcars.studio.foreground import open_studio
 
     open_studio(where, port, host, cert, key, allow_code=allow_code, browse=not no_open)

@@ -25,7 +25,7 @@ def cases_command(
     A test has a name, the rows that are given to inputs, and those that outputs are expected to
     give.
     """
-    from boxcars.studio.cases import load_cases, run_cases
+    from boxcars.studio.edit.cases import load_cases, run_cases
     from boxcars.studio.workspace import tests_path
 
     net = bx.load(network, allow_code)

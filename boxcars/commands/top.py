@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from boxcars.engine.run_stats import RunBoxStats, RunStats
+from boxcars.engine.stats.run_stats import RunBoxStats, RunStats
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.client import Client
 from boxcars.service.security import token_from_environment

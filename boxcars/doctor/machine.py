@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from boxcars.doctor.finding import Finding, well, worth_knowing, wrong
-from boxcars.engine.java import NEEDED
+from boxcars.engine.exec.java import NEEDED
 
 OLDEST_PYTHON = (3, 11)
 _GB = 2**30

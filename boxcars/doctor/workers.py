@@ -14,8 +14,8 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from boxcars.doctor.finding import Finding, well, wrong
-from boxcars.engine.session import make_session
-from boxcars.engine.spark_errors import explain
+from boxcars.engine.exec.session import make_session
+from boxcars.engine.exec.spark_errors import explain
 from boxcars.model.problem import BoxcarsError
 
 _COMPARED = ("boxcars", "pyspark", "polars", "pyarrow", "numba", "numpy")

@@ -16,32 +16,32 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from boxcars.engine.checkpoint import Checkpoint, Plan
-from boxcars.engine.compiling import forget_compiling
-from boxcars.engine.counts import Totals
-from boxcars.engine.dead import WHO
-from boxcars.engine.ends import check_ends, check_names, open_dead, open_sinks, open_sources
-from boxcars.engine.epochs import Epochs, Stored
-from boxcars.engine.held import ByBucket, held_by_bucket
-from boxcars.engine.layout import BUCKETS, Shape, make_layout
-from boxcars.engine.modify import network_before
-from boxcars.engine.network_text import write_text
-from boxcars.engine.planner import Planner
-from boxcars.engine.reasons import Dead
-from boxcars.engine.run_stats import History, RunStats
-from boxcars.engine.runner import to_arrow
-from boxcars.engine.session import choose_python, make_session
-from boxcars.engine.stepper import arcs_read
-from boxcars.io.conform import as_frame
-from boxcars.io.run_tables import prepare_tables
-from boxcars.io.tap import Tap
+from boxcars.connect.read.conform import as_frame
+from boxcars.connect.systems.mailbox import Mailbox, Message
+from boxcars.connect.write.subscription import Tap
+from boxcars.engine.driver import Epochs, Stored
+from boxcars.engine.endpoints import check_ends, check_names, open_dead, open_sinks, open_sources
+from boxcars.engine.epoch.dead_letters import WHO
+from boxcars.engine.epoch.planner import Planner
+from boxcars.engine.exec.compile_progress import forget_compiling
+from boxcars.engine.exec.session import choose_python, make_session
+from boxcars.engine.flow.stepper import arcs_read
+from boxcars.engine.layout.network_text import write_text
+from boxcars.engine.layout.pieces import BUCKETS, Shape, make_layout
+from boxcars.engine.preview import to_arrow
+from boxcars.engine.state.checkpoint import Checkpoint, Plan
+from boxcars.engine.state.network_upgrade import network_before
+from boxcars.engine.stats.bucket_sizes import ByBucket, held_by_bucket
+from boxcars.engine.stats.counters import Totals
+from boxcars.engine.stats.dead_letter_reasons import Dead
+from boxcars.engine.stats.run_stats import History, RunStats
 from boxcars.model.arc import Arc
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
-from boxcars.outside.mailbox import Mailbox, Message
 from boxcars.own_code.bundle import keep_bundle
 from boxcars.own_code.used import used_in
 from boxcars.plan import Strategy
+from boxcars.tables.setup import prepare_tables
 
 EPOCH_ROWS = 100_000
 _SHORTEST, _LONGEST = 0.05, 0.2

@@ -17,8 +17,8 @@ import polars as pl
 
 from boxcars.model.box import Box
 from boxcars.model.network import Network
-from boxcars.model.plain import network_to_plain
 from boxcars.model.problem import Path, Wrong
+from boxcars.model.serialize import network_to_plain
 from boxcars.model.superbox import flatten
 
 POLARS = "polars:"

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from boxcars.connect.files import check_suffix, list_parts, unreadable
+from boxcars.connect.read.conform import as_frame
 from boxcars.inject.pace import Batch
-from boxcars.io.conform import as_frame
-from boxcars.io.files import check_suffix, list_parts, unreadable
 
 _READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
+from boxcars.connect.files import replacing, writing
+from boxcars.connect.read.file_reader import COMPLETE
 from boxcars.inject.pace import Batch
-from boxcars.io.files import replacing, writing
-from boxcars.io.listed import COMPLETE
 
 
 class Target(ABC):

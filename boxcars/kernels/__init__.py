@@ -1,5 +1,5 @@
 """The work of the boxes: pure functions over trains."""
 
-from boxcars.kernels.compiling import choose_cache
+from boxcars.kernels.compile_cache import choose_cache
 
 choose_cache()

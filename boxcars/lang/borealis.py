@@ -14,9 +14,9 @@ from boxcars.lang.xmlparams import any_value, read_params, xml_names
 from boxcars.lang.xmltree import Element, parse
 from boxcars.model.arc import Arc
 from boxcars.model.box import box_types, read_box
-from boxcars.model.plain import Importer, Reading, read_network
 from boxcars.model.problem import Location, Problem, Wrong, a, nearest
 from boxcars.model.problem import Path as Place
+from boxcars.model.serialize import Importer, Reading, read_network
 
 TYPES: Mapping[str, str] = {
     "string": "str",

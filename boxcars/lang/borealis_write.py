@@ -9,7 +9,7 @@ from boxcars.lang.xmltree import Element, render
 from boxcars.model.arc import DEAD, LATE, Arc
 from boxcars.model.entities import Node, Output
 from boxcars.model.network import Network
-from boxcars.model.plain import arc_text
+from boxcars.model.serialize import arc_text
 from boxcars.model.superbox import Use
 from boxcars.model.types import Type
 

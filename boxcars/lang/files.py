@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from boxcars.io.files import replacing, writing
+from boxcars.connect.files import replacing, writing
 from boxcars.lang import borealis, borealis_write, ossim, python, text
 from boxcars.lang.modules import importer_for
 from boxcars.lang.trust import judged
 from boxcars.model.check import Checked, check
 from boxcars.model.network import Network
-from boxcars.model.plain import Importer, Reading, network_to_plain, read_network
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong, nearest
+from boxcars.model.serialize import Importer, Reading, network_to_plain, read_network
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from boxcars.model.plain import Importer
 from boxcars.model.problem import Wrong
+from boxcars.model.serialize import Importer
 
 
 def importer_for(folder: Path | None = None) -> Importer:

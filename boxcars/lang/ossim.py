@@ -25,8 +25,8 @@ from boxcars.lang.ossim_rules import (
 )
 from boxcars.lang.xmltree import Element, parse
 from boxcars.model.network import Network
-from boxcars.model.plain import Reading
 from boxcars.model.problem import BoxcarsError, Location, NetworkError, Problem, Wrong, nearest
+from boxcars.model.serialize import Reading
 
 HOME: Mapping[str, str] = {"HOME_NET": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16"}
 """The networks that a file may name, unless others are given: those of OSSIM itself."""

@@ -21,8 +21,8 @@ from dataclasses import replace
 from typing import Any
 
 from boxcars.lang.ossim_rules import Directive, Item, Match, Range, Reference, Rule, Subnet
-from boxcars.model.plain import Reading, read_network
 from boxcars.model.problem import Location, Path
+from boxcars.model.serialize import Reading, read_network
 
 EVENT = {
     "time": "int",

@@ -16,8 +16,8 @@ from typing import Any
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.entities import Node, Output
 from boxcars.model.network import Network
-from boxcars.model.plain import Reading
 from boxcars.model.problem import BoxcarsError, Location, NetworkError, Problem
+from boxcars.model.serialize import Reading
 from boxcars.model.superbox import Superbox, Use
 from boxcars.model.window import Window
 

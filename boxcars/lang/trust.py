@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from boxcars.expr.stored import code_in, vouch_for
-from boxcars.model.plain import Reading
 from boxcars.model.problem import Problem
+from boxcars.model.serialize import Reading
 from boxcars.model.superbox import flatten
 
 _ALLOW = "allow that with --allow-code, or in Python with code=True, if you trust it."

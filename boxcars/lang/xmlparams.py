@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin
 
 from boxcars.lang.text import scalar
 from boxcars.model.box import Box, Param, params
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.window import Window
 
 Flat = dict[str, str]

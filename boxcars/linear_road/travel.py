@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.kernel import State
-from boxcars.kernels.operator import Operator, Setup
+from boxcars.kernels.contract import State
+from boxcars.kernels.user_operator import Operator, Setup
 from boxcars.linear_road.facts import DAY, FAST, FEW
 from boxcars.model.schema import Schema
 

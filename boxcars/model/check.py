@@ -18,7 +18,7 @@ from boxcars.model.network import Network
 from boxcars.model.problem import Location, NetworkError, Path, Problem, Wrong, a, nearest
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
 from boxcars.model.superbox import Flat, flatten
-from boxcars.model.turns import graph_with_turns, shared_tables
+from boxcars.model.table_order import graph_with_turns, shared_tables
 from boxcars.model.types import ORDER_TYPES, Type
 
 

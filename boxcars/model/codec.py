@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin
 
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Path, Problem, Wrong, nearest
 
 Plain = Any

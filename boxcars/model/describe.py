@@ -7,9 +7,9 @@ from typing import Any
 
 from boxcars.model.arc import Arc
 from boxcars.model.network import KINDS, Network
-from boxcars.model.plain import arc_text, network_to_plain
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.schema import Schema
+from boxcars.model.serialize import arc_text, network_to_plain
 
 
 def describe(net: Network, name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from boxcars.model.describe import short
 from boxcars.model.network import KINDS, Network
-from boxcars.model.plain import network_to_plain
+from boxcars.model.serialize import network_to_plain
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from boxcars.model.arc import Arc
 from boxcars.model.box import Box
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.qos import Qos
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from boxcars.model.arc import Arc, check_name
 from boxcars.model.box import Box
 from boxcars.model.entities import ConnectionPoint, Entity, Input, Node, Output, Table
-from boxcars.model.frozen import Fields
 from boxcars.model.naming import caller_location, stable_name
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Location, NetworkError, Path, Problem, Wrong, nearest
 from boxcars.model.qos import Qos
 from boxcars.model.types import Type

@@ -10,8 +10,8 @@ from boxcars.model.arc import Arc
 from boxcars.model.box import Box, Ports, param
 from boxcars.model.codec import substitute
 from boxcars.model.entities import Input, Node
-from boxcars.model.frozen import Fields
 from boxcars.model.network import Network
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Path, Problem, Wrong, nearest
 from boxcars.model.schema import Schema
 
@@ -178,7 +178,7 @@ class _Opener:
             yield key, value
 
     def _body(self, scope: Network, definition: Superbox, values: dict[str, Any]) -> Network | None:
-        from boxcars.model.plain import network_to_plain, read_network
+        from boxcars.model.serialize import network_to_plain, read_network
 
         if not definition.params:
             body = definition.body

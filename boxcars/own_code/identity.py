@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from boxcars.kernels.user_compile import plain
+from boxcars.kernels.aggregates.user_compile import plain
 from boxcars.own_code.sources import is_own, top_of
 
 _UNSAID = frozenset(

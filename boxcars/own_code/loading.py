@@ -14,10 +14,10 @@ from pathlib import Path
 from shutil import rmtree
 from zipfile import ZipFile
 
-from boxcars.convert import converter
+from boxcars.connect.formats import converter
 from boxcars.expr.functions import function
-from boxcars.kernels.named import keep_named
-from boxcars.kernels.user_aggregates import aggregate
+from boxcars.kernels.aggregates.user import aggregate
+from boxcars.kernels.user_imports import keep_named
 from boxcars.model.box import register_box
 from boxcars.model.own_code import Kind, OwnCode
 from boxcars.model.private_folder import private_folder

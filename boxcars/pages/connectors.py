@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from boxcars.outside.connector import Connector, connectors
+from boxcars.connect.systems.connector import Connector, connectors
 from boxcars.pages.words import NOTE
 
 FOLDER = "docs/connectors"

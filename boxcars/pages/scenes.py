@@ -10,7 +10,7 @@ from typing import Any
 from boxcars.draw.flow import Flow, Sheet, draw_flow
 from boxcars.draw.picture import summarize
 from boxcars.draw.windows import Chart, draw_chart
-from boxcars.engine.runner import Preview, preview
+from boxcars.engine.preview import Preview, preview
 from boxcars.lang.files import loads
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.entities import Node, Output

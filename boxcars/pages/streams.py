@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from boxcars.draw.windows import Bar, Chart, Dot, Lane, Link
-from boxcars.kernels.kernel import Frontier, Stateful
+from boxcars.kernels.contract import Frontier, Stateful
 from boxcars.model.arc import LATE, MAIN
 
 if TYPE_CHECKING:

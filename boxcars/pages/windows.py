@@ -7,7 +7,7 @@ from math import floor
 from typing import Any
 
 from boxcars.draw.windows import Bar, Chart, Dot, Heading, Lane, number_text
-from boxcars.engine.runner import preview
+from boxcars.engine.preview import preview
 from boxcars.model.network import Network
 from boxcars.model.window import Window
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from boxcars.expr import Expr
 from boxcars.model.box import Box, params
 from boxcars.model.describe import short
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 

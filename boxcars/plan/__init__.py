@@ -1,7 +1,7 @@
 """The plan: from a checked network to subqueries, levels, buckets and instances. No Spark here."""
 
 from boxcars.plan.instances import plan_run
-from boxcars.plan.make import make_plan
+from boxcars.plan.planner import make_plan
 from boxcars.plan.registry import Grid, Registry
 from boxcars.plan.subquery import STRATEGIES, Feed, Plan, Strategy, Subquery
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from boxcars.kernels.hashing import hash_columns
+from boxcars.kernels.columns.hashing import hash_columns
 from boxcars.model.routing import Routing
 
 Ints = NDArray[np.int64]

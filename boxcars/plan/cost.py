@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from boxcars.model.check import Checked
-from boxcars.plan.make import make_plan
+from boxcars.plan.planner import make_plan
 from boxcars.plan.subquery import STRATEGIES, Plan, Strategy
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from boxcars.kernels.kernel import Stateful
+from boxcars.kernels.contract import Stateful
 from boxcars.model.check import Checked
 from boxcars.model.problem import Wrong
-from boxcars.plan.make import make_plan
+from boxcars.plan.planner import make_plan
 from boxcars.plan.registry import Grid
 from boxcars.plan.subquery import Plan, Strategy, Subquery
 

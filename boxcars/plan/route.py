@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.routing import ANYWHERE, Routing
-from boxcars.model.turns import shared_tables
+from boxcars.model.table_order import shared_tables
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.types import Scope
 
+from boxcars.connect.systems.mailbox import Full, Stopped
 from boxcars.engine.run import Run
 from boxcars.model.problem import BoxcarsError
-from boxcars.outside.mailbox import Full, Stopped
 from boxcars.service.door import Door, Rules
 from boxcars.service.inputs import add_inputs
 from boxcars.service.metrics import prometheus_text

@@ -14,10 +14,10 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, HTTPException, Request, WebSocket
 from fastapi.websockets import WebSocketDisconnect
 
+from boxcars.connect.systems.mailbox import Mailbox, Message, Stopped
+from boxcars.connect.untrusted_arrow import read_stream
 from boxcars.engine.run import Run
-from boxcars.io.arrow import read_stream
 from boxcars.model.problem import BoxcarsError
-from boxcars.outside.mailbox import Mailbox, Message, Stopped
 from boxcars.service.asked import Number, Sender, find
 from boxcars.service.door import Slow
 from boxcars.service.seats import Seats

@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from boxcars.engine.run import Run, Status
-from boxcars.engine.run_stats import RunStats
+from boxcars.engine.stats.run_stats import RunStats
 
 _COUNTED = {
     "tuples_in": "Tuples that came into a box.",

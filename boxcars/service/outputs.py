@@ -15,8 +15,8 @@ from fastapi.responses import StreamingResponse
 from fastapi.websockets import WebSocketDisconnect
 from starlette.types import Receive, Scope, Send
 
+from boxcars.connect.write.subscription import Gone, Tap
 from boxcars.engine.run import Run
-from boxcars.io.tap import Gone, Tap
 from boxcars.service.asked import Number, find
 from boxcars.service.door import Slow
 from boxcars.service.seats import Seats

@@ -8,8 +8,8 @@ import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from boxcars.connect.systems.url import is_loopback
 from boxcars.model.problem import Wrong
-from boxcars.outside.url import is_loopback
 
 TOKEN = "BOXCARS_TOKEN"
 """The variable of the environment with the token."""

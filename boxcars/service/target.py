@@ -9,10 +9,10 @@ from contextlib import ExitStack
 
 import polars as pl
 
+from boxcars.connect.files import append_rows
+from boxcars.connect.systems.url import Url
 from boxcars.inject import Batch, Target
-from boxcars.io.files import append_rows
 from boxcars.model.problem import BoxcarsError, Wrong
-from boxcars.outside.url import Url
 from boxcars.service.client import Client, Feed
 
 _PATIENCE = 10.0

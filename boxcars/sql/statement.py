@@ -13,7 +13,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from boxcars.model.entities import Table
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Wrong, a, nearest
 from boxcars.model.schema import Schema, name_problem
 from boxcars.model.types import Type

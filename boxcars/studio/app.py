@@ -19,13 +19,13 @@ from starlette.types import Scope
 
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.door import Door
-from boxcars.studio.missing import Missing, Unable
-from boxcars.studio.routes.networks import add_editing, add_networks, add_parts
-from boxcars.studio.routes.previews import add_plans, add_previews
-from boxcars.studio.routes.runs import add_injectors, add_runs, add_watching
+from boxcars.studio.api.errors import Missing, Unable
+from boxcars.studio.api.messages import Refusal
+from boxcars.studio.api.network_routes import add_editing, add_networks, add_parts
+from boxcars.studio.api.preview_routes import add_plans, add_previews
+from boxcars.studio.api.run_routes import add_injectors, add_runs, add_watching
 from boxcars.studio.security import rules
 from boxcars.studio.studio import Studio
-from boxcars.studio.wire import Refusal
 
 STATIC = Path(__file__).with_name("static")
 """The page, once it is built."""

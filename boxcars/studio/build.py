@@ -131,7 +131,7 @@ def make_types(output: Path = PAGE / "src" / "api" / "schema.ts") -> None:
     see_to_modules(tools=True)
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "openapi.json"
-        command = [sys.executable, "-m", "boxcars.studio.openapi"]
+        command = [sys.executable, "-m", "boxcars.studio.api.openapi"]
         with document.open("wb") as file:
             subprocess.run(command, stdout=file, check=True)
         run("run", "--silent", "types", "--", str(document), "--output", str(output))

@@ -10,7 +10,7 @@ from boxcars.model.problem import Wrong
 from boxcars.service.connections import Listening, PatientProtocol
 from boxcars.service.security import Access
 from boxcars.studio.app import make_app
-from boxcars.studio.quiet import quieten
+from boxcars.studio.server_log import quieten
 from boxcars.studio.studio import Studio
 
 PORT = 7080

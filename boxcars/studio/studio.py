@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from boxcars.service.security import Access
-from boxcars.studio.injectors import Injectors
-from boxcars.studio.previews import Previews
-from boxcars.studio.runs import Runs
+from boxcars.studio.debug.previews import Previews
+from boxcars.studio.inject.injectors import Injectors
+from boxcars.studio.runs.runs import Runs
 from boxcars.studio.workspace import Workspace
 
 

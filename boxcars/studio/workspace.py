@@ -9,12 +9,12 @@ import re
 from glob import glob
 from pathlib import Path
 
-from boxcars.io.files import data_files, writing
+from boxcars.connect.files import data_files, writing
+from boxcars.connect.systems.url import files_in
 from boxcars.lang.layout import layout_path
 from boxcars.model.problem import Wrong, nearest
-from boxcars.outside.url import files_in
-from boxcars.studio.missing import Missing
-from boxcars.studio.wire import DataFile, NetworkFile
+from boxcars.studio.api.errors import Missing
+from boxcars.studio.api.messages import DataFile, NetworkFile
 
 SUFFIXES = (".yaml", ".yml", ".json", ".xml")
 _CODE = ".py"

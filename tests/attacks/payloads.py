@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from boxcars.lang.files import dumps
-from boxcars.model.plain import read_network
+from boxcars.model.serialize import read_network
 
 SPRUNG = Path("sprung")
 """The file that is there once code has run; in the folder of the test."""

@@ -18,11 +18,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect as open_socket
 
 import boxcars as bx
+from boxcars.connect.read.journal import Decoder
+from boxcars.connect.systems.url import Url
+from boxcars.connect.untrusted_arrow import read_stream
 from boxcars.inject import AtRate, Controller
-from boxcars.io.arrow import read_stream
-from boxcars.io.inbox import Decoder
 from boxcars.model.problem import BoxcarsError, Wrong
-from boxcars.outside.url import Url
 from boxcars.service.client import Client
 from boxcars.service.security import Access
 from boxcars.service.server import Server

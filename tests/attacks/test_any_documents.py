@@ -18,21 +18,21 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.commands.config import read_config
+from boxcars.connect.read.sources import source_of
+from boxcars.connect.systems.url import Url
 from boxcars.draw import draw
-from boxcars.engine.checkpoint import Checkpoint
+from boxcars.engine.state.checkpoint import Checkpoint
 from boxcars.expr import Expr
-from boxcars.io.sources import source_of
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.files import LANGUAGES
 from boxcars.lang.layout import load_layout
 from boxcars.lang.streamcloud import load_project
-from boxcars.model.plain import network_to_plain, read_network
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
-from boxcars.outside.url import Url
-from boxcars.studio.cases import load_cases
-from boxcars.studio.checking import check_plain
-from boxcars.studio.records import read_record
+from boxcars.model.serialize import network_to_plain, read_network
+from boxcars.studio.edit.cases import load_cases
+from boxcars.studio.edit.checking import check_plain
+from boxcars.studio.runs.records import read_record
 from tests.attacks.payloads import STORED, plain_network, text_of, with_superbox, written
 from tests.attacks.watch import nothing_happens
 

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from boxcars.io import arrow
-from boxcars.io.arrow import read_batch, read_stream
-from boxcars.io.inbox import Decoder
+from boxcars.connect import untrusted_arrow
+from boxcars.connect.read.journal import Decoder
+from boxcars.connect.untrusted_arrow import read_batch, read_stream
 from boxcars.model.problem import Wrong
 from boxcars.service.wire import ARROW, table_to_bytes
 from tests.attacks.victim import Victim, until
@@ -79,7 +79,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 def test_a_small_message_that_would_take_all_memory(
     what: str, victim: Victim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow, "UNFOLDED", LIMIT)
+    monkeypatch.setattr(untrusted_arrow, "UNFOLDED", LIMIT)
     data = BOMBS[what]()
     pool = pa.default_memory_pool()
     before = pool.bytes_allocated()
@@ -96,7 +96,7 @@ def test_what_is_compressed_is_not_written_out_to_see_how_large_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A message can claim any size; nothing of it is taken at its word."""
-    monkeypatch.setattr(arrow, "UNFOLDED", LIMIT)
+    monkeypatch.setattr(untrusted_arrow, "UNFOLDED", LIMIT)
     data = bytearray(packed(column(np.arange(1000)), "zstd"))
     length = (8000).to_bytes(8, "little")
     assert data.count(length) == 1, "the size of the column, before what is compressed"
@@ -110,7 +110,7 @@ def test_batches_over_a_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
     table = dictionary().combine_chunks()
     plain = rows(0, 10).to_batches()[0]
     assert read_batch(bytes(plain.serialize()), plain.schema).num_rows == 10
-    monkeypatch.setattr(arrow, "UNFOLDED", arrow.unfolded(rows(0, 10)) - 1)
+    monkeypatch.setattr(untrusted_arrow, "UNFOLDED", untrusted_arrow.unfolded(rows(0, 10)) - 1)
     with pytest.raises(Wrong, match="send it in several"):
         read_batch(bytes(plain.serialize()), plain.schema)
     with pytest.raises(Wrong):

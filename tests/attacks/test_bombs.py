@@ -13,7 +13,7 @@ from boxcars.lang.layout import load_layout
 from boxcars.model import codec, superbox
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
-from boxcars.studio.cases import load_cases
+from boxcars.studio.edit.cases import load_cases
 from tests.attacks.payloads import plain_network
 
 SCHEMA = Schema.of({"t": "int", "x": "float", "s": "str"}, ts="t")

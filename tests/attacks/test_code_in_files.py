@@ -12,12 +12,12 @@ from typer.testing import CliRunner, Result
 
 import boxcars as bx
 from boxcars.cli import app
+from boxcars.connect.read.sources import source_of
 from boxcars.expr import Expr, expression, stored
-from boxcars.io.sources import source_of
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong
 from boxcars.model.schema import Schema
-from boxcars.studio.records import Record
-from boxcars.studio.starting import Order
+from boxcars.studio.runs.launch import Order
+from boxcars.studio.runs.records import Record
 from tests.attacks.payloads import (
     SPRUNG,
     STORED,

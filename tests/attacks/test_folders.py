@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from boxcars.cli import app
-from boxcars.studio.records import Record
-from boxcars.studio.starting import Order
+from boxcars.studio.runs.launch import Order
+from boxcars.studio.runs.records import Record
 from tests.attacks.payloads import plain_network
 from tests.studio.server import Served
 

@@ -12,13 +12,13 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from boxcars.connect import untrusted_arrow
+from boxcars.connect.systems import mailbox, tcp
+from boxcars.connect.systems.connector import connect as connector
+from boxcars.connect.systems.mailbox import Full, Mailbox, Message
+from boxcars.connect.systems.tcp import _Port
 from boxcars.expr import cursor, parse
-from boxcars.io import arrow
 from boxcars.lang import text
-from boxcars.outside import mailbox, tcp
-from boxcars.outside.connector import connect as connector
-from boxcars.outside.mailbox import Full, Mailbox, Message
-from boxcars.outside.tcp import _Port
 from boxcars.service import app, connections, door, inputs, outputs, server, wire
 from boxcars.service.client import Client, Refused, _pieces
 from boxcars.service.security import Access
@@ -176,7 +176,7 @@ class TestMessages:
 
     def test_what_their_values_take(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
         table = rows(1, 11)
-        monkeypatch.setattr(arrow, "UNFOLDED", arrow.unfolded(table))
+        monkeypatch.setattr(untrusted_arrow, "UNFOLDED", untrusted_arrow.unfolded(table))
         kind = {"content_type": ARROW}
         assert victim.ask("POST", "/api/inputs/rows", table_to_bytes(table), **kind)[0] == 200
         code, found = victim.ask("POST", "/api/inputs/rows", table_to_bytes(rows(1, 12)), **kind)
@@ -404,7 +404,7 @@ def test_the_numbers_that_the_docs_name() -> None:
         f"| a request | {door.LARGEST // 2**20} MB, {inputs.LINES:,} lines |",
         f"| all requests that are being read | {door.UNDER_WAY // 2**20} MB |",
         f"| a message to `enqueue://` over a WebSocket | {wire.MESSAGE // 2**20} MB |",
-        f"| the values of an Arrow message, written out | {arrow.UNFOLDED // 2**20} MB |",
+        f"| the values of an Arrow message, written out | {untrusted_arrow.UNFOLDED // 2**20} MB |",
         f"| readers of outputs at once | {outputs.READERS} |",
         f"| feeds over WebSockets at once | {inputs.FEEDS} |",
         f"| looks at arcs at once | {app.PEEKS} |",

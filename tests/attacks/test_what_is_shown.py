@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from boxcars.cli import app
-from boxcars.engine.shown import deliver
-from boxcars.io import outlets
+from boxcars.commands.show_preview import deliver
+from boxcars.connect.systems import webhook
+from boxcars.connect.systems.connector import connect
+from boxcars.connect.write import writers
 from boxcars.model.problem import BoxcarsError, Problem, Wrong
 from boxcars.model.schema import Schema
-from boxcars.outside import webhook
-from boxcars.outside.connector import connect
 from boxcars.service.logs import LogKind, RunLog
 from tests.attacks.payloads import plain_network
 
@@ -52,7 +52,7 @@ def test_rows(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     deliver("out", table, "-")
     monkeypatch.setenv("TERM", "dumb")  # else the table has colours of its own
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    outlets._print("out", table)
+    writers._print("out", table)
     assert is_plain(capsys.readouterr().out.replace("\n", ""))
 
 

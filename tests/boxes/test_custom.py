@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.kernels.kernel import State
-from boxcars.kernels.operator import INPUT, Leaving
+from boxcars.kernels.contract import State
+from boxcars.kernels.user_operator import INPUT, Leaving
 from tests.boxes.helper import CALLS, network, problems, run, schema
 from tests.test_golden import VECTORS
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import boxcars as bx
 from boxcars.boxes.join import Join, Matching
 from boxcars.boxes.product import Product
-from boxcars.kernels import matching
-from boxcars.kernels.kernel import Frontier
+from boxcars.kernels.contract import Frontier
+from boxcars.kernels.join import match
 from boxcars.model.schema import Schema
 from tests.join_oracle import Kept, Row, join
 
@@ -174,7 +174,7 @@ def test_steps_and_oracle_agree_for_any_pace(data: st.DataObject) -> None:
     """
     case = Case(data.draw, keyed=data.draw(st.booleans()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "_LARGE", data.draw(st.sampled_from([0, 1, 64])))
+        patch.setattr(match, "_LARGE", data.draw(st.sampled_from([0, 1, 64])))
         assert list(walk(case, data.draw)) == case.expected
 
 
@@ -205,7 +205,7 @@ def test_candidates_are_looked_at_in_portions(monkeypatch: pytest.MonkeyPatch) -
     rows = {"t": [0] * 7, "k": [1] * 7}
     results = []
     for portion in (1, 2, 3, 5, 49, 50):
-        monkeypatch.setattr(matching, "CANDIDATES", portion)
+        monkeypatch.setattr(match, "CANDIDATES", portion)
         results.append(keyed_join(rows, rows, bx.time(1)))
     assert len(results[0]) == 49
     assert all(result == results[0] for result in results)
@@ -347,9 +347,9 @@ def test_each_side_can_have_a_window_of_its_own() -> None:
 
 def test_tuples_with_a_null_in_their_key_are_not_even_candidates() -> None:
     text = pl.String()
-    condition = matching.Condition((("s", "z"), ("s", "z")), (text, text), (), frozenset())
+    condition = match.Condition((("s", "z"), ("s", "z")), (text, text), (), frozenset())
     rows = pl.DataFrame({"s": [None, "a", "a"], "z": ["b", None, "b"]})
-    assert condition.with_keys(rows, 0)[matching.KEY].is_null().to_list() == [True, True, False]
+    assert condition.with_keys(rows, 0)[match.KEY].is_null().to_list() == [True, True, False]
 
 
 def test_nan_equals_nan_as_it_does_in_a_filter() -> None:

@@ -6,10 +6,10 @@ import polars as pl
 
 import boxcars as bx
 from boxcars.boxes.join import Join
-from boxcars.kernels import matching
-from boxcars.kernels.frames import whole
-from boxcars.kernels.kernel import PIECES, Frontier
-from boxcars.kernels.segments import read_segments
+from boxcars.kernels.columns.frames import whole
+from boxcars.kernels.contract import PIECES, Frontier
+from boxcars.kernels.join import match
+from boxcars.kernels.state.segments import read_segments
 from boxcars.model.schema import Schema
 
 SCHEMA = Schema.of({"t": "int", "k": "int"}, "t")
@@ -94,7 +94,7 @@ def test_keys_of_a_stored_window_are_hashed_anew_if_polars_hashes_otherwise() ->
     schemas, frontiers = (schema, schema), (Frontier(1), Frontier(1))
     state = dict(box.step(box.start(schemas), (one, none), frontiers, schemas).state)
     old = pl.lit(7, dtype=pl.UInt64).alias("__key_of_old")
-    state["left.0"] = state["left.0"].drop(matching.KEY).with_columns(old)
+    state["left.0"] = state["left.0"].drop(match.KEY).with_columns(old)
     more = one.with_columns(t=pl.lit(1, dtype=pl.Int64))
     for left in (none, more):
         step = box.step(state, (left, more), (Frontier(2), Frontier(2)), schemas)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.kernels import tiers
-from boxcars.kernels.operator import INPUT
+from boxcars.kernels.state import keyed_lsm
+from boxcars.kernels.user_operator import INPUT
 from tests.boxes.helper import CALLS, network, problems, run
 
 Row = dict[str, Any]
@@ -291,13 +291,13 @@ def test_the_end_wakes_no_key_of_a_class_that_does_not_hear_of_time(
             return [{"price": float(state["n"])}]
 
     looked: list[int] = []
-    take = tiers.take
+    take = keyed_lsm.take
 
     def note(state: bx.State, frames: Any, busy: Any) -> Any:
         looked.append(len(busy))
         return take(state, frames, busy)
 
-    monkeypatch.setattr(tiers, "take", note)
+    monkeypatch.setattr(keyed_lsm, "take", note)
     data = {"time": list(range(50)), "caller": [f"c{n}" for n in range(50)], "price": [1.0] * 50}
     for class_, rows in ((Silent, 0), (Heard, 50)):
         looked.clear()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import boxcars as bx
 from boxcars.boxes.resample import Resample
 from boxcars.expr import Expr
-from boxcars.kernels.kernel import Frontier
-from boxcars.model.frozen import Fields
+from boxcars.kernels.contract import Frontier
+from boxcars.model.ordered_map import Fields
 from boxcars.model.schema import Schema
 from tests import sort_oracle as oracle
 from tests.boxes.helper import problems, run, schema

@@ -79,7 +79,7 @@ def test_a_stream_may_come_twice(trains: int) -> None:
 
 def test_a_tuple_waits_for_its_turn_but_not_longer() -> None:
     """The kernel itself: with frontiers at 5 and 3 all before 3 may go."""
-    from boxcars.kernels.kernel import Frontier
+    from boxcars.kernels.contract import Frontier
     from boxcars.model.schema import Schema
 
     union = Union()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.boxes.wsort import WSort
-from boxcars.kernels.kernel import Frontier
+from boxcars.kernels.contract import Frontier
 from boxcars.model.schema import Schema
 from tests import sort_oracle as oracle
 from tests.boxes.helper import problems, schema

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 import boxcars as bx
-from boxcars.engine import job
+from boxcars.engine.exec import spark_job
 from tests.engine.killing import arm
 
 CALLS = {"time": "int", "caller": "str", "price": "float"}
@@ -90,7 +90,7 @@ def main() -> None:
     armed = "--conf spark.python.daemon.module=tests.engine.killed_daemon"
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"{armed} pyspark-shell"
     if shuffle:
-        patch.object(job, "worth_a_shuffle", return_value=True).start()
+        patch.object(spark_job, "worth_a_shuffle", return_value=True).start()
     arm("driver")
     live(
         folder,

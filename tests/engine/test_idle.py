@@ -7,7 +7,7 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from tests.engine.test_pieces import written
+from tests.engine.layout.test_pieces import written
 from tests.patience import until
 
 FIELDS = {"t": "int", "k": "str"}

@@ -24,8 +24,8 @@ from tests.engine.killing import kill_family
 
 PLAN, DONE = "*/epochs/*.plan.json", "*/epochs/*.done.json"
 STATE, PART = "*/check/state/*.arrow", "*/out/*/part-*.parquet"
-CHECKPOINT = "boxcars.engine.checkpoint:Checkpoint"
-OUTLETS = "boxcars.io.outlets"
+CHECKPOINT = "boxcars.engine.state.checkpoint:Checkpoint"
+OUTLETS = "boxcars.connect.write.writers"
 INSTANCES = (2, 3, 1)
 """How many instances the lives of a story have, in turn."""
 LONGEST = 240
@@ -73,8 +73,8 @@ NAMED = (
     f"after unlink {STATE} 3",
     f"before call {CHECKPOINT}.begin 1",
     f"after call {CHECKPOINT}.commit 2",
-    "before call boxcars.engine.epochs:run_job 2",
-    "after call boxcars.engine.epochs:run_job 1",
+    "before call boxcars.engine.driver:run_job 2",
+    "after call boxcars.engine.driver:run_job 1",
     f"before call {OUTLETS}:Delivered._hand_over 1",
     f"after call {OUTLETS}:Delivered._hand_over 1",
     "torn replace */delivered 1",

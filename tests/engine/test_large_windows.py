@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 import boxcars as bx
-from boxcars.engine.layout import Shape
-from boxcars.kernels import log, sliding
-from tests.engine.test_pieces import run_pieces, same
+from boxcars.engine.layout.pieces import Shape
+from boxcars.kernels.state import row_log
+from boxcars.kernels.windows import pane_prefixes
+from tests.engine.layout.test_pieces import run_pieces, same
 
 ROWS, KEYS, SECONDS = 3000, 9, 600
 WINDOWS = {
@@ -55,9 +56,9 @@ def test_small_epochs_give_what_one_train_gives(
 
     net, data = network(), {"calls": calls()}
     expected = bx.preview(net, data)
-    monkeypatch.setattr(sliding, "_WORTH", 100)
-    count(sliding.Sliding, "moved_on")
-    count(log.Log, "take")
+    monkeypatch.setattr(pane_prefixes, "_WORTH", 100)
+    count(pane_prefixes.Sliding, "moved_on")
+    count(row_log.Log, "take")
     shapes = [Shape(1, 16)] * 25 + [Shape(3, 16)] * 20 + [Shape(2, 16)] * 15
     got = run_pieces(net, data, tmp_path, shapes)
     assert min(called["moved_on"], called["take"]) > len(shapes)

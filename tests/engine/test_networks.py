@@ -10,13 +10,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine import job
-from boxcars.engine.layout import Shape, lay_out
+from boxcars.engine.exec import spark_job
+from boxcars.engine.layout.pieces import Shape, lay_out
 from boxcars.model.network import Network
-from boxcars.model.plain import network_to_plain
+from boxcars.model.serialize import network_to_plain
 from boxcars.model.superbox import flatten
-from boxcars.plan.halves import split_boxes
-from tests.engine.test_pieces import FEW, run_pieces, same, written
+from boxcars.plan.partial_aggregation import split_boxes
+from tests.engine.layout.test_pieces import FEW, run_pieces, same, written
 from tests.network_oracle import NetworkOracle
 from tests.oracle import Sample
 
@@ -105,7 +105,7 @@ def test_on_spark_killed_half_way_and_finished_with_more_instances(
     path: Path, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every level is a shuffle here, however few the rows."""
-    monkeypatch.setattr(job, "worth_a_shuffle", lambda *_: True)
+    monkeypatch.setattr(spark_job, "worth_a_shuffle", lambda *_: True)
     net = bx.load(path, code=True)
     data = crowd(net)
     sinks: dict[str, Any] = {name: tmp_path / f"out{n}" for n, name in enumerate(net.outputs)}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine.checkpoint import Checkpoint
+from boxcars.engine.state.checkpoint import Checkpoint
 from tests.engine.test_transparency import STATEFUL, as_columns, rows
 from tests.strategies import networks
 

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.engine.checkpoint import Checkpoint
-from boxcars.io.files import SUFFIXES, read_input, replacing
+from boxcars.connect.files import SUFFIXES, read_input, replacing
+from boxcars.engine.state.checkpoint import Checkpoint
 
 FIELDS = {"t": "int", "who": "str"}
 ROWS = [{"t": n, "who": f"w{n % 3}"} for n in range(20)]

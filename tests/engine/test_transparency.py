@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.engine.feed import Turn, feed
-from boxcars.engine.whole import Whole
-from boxcars.io.tables import Tables
-from boxcars.kernels.hidden import POSITION
+from boxcars.engine.epoch.input_ordering import Turn, feed
+from boxcars.engine.flow.single_instance import Whole
+from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.model.network import Network
-from boxcars.model.plain import network_to_plain
+from boxcars.model.serialize import network_to_plain
+from boxcars.tables.store import Tables
 from tests.network_oracle import NetworkOracle
 from tests.oracle import Oracle
 from tests.strategies import networks

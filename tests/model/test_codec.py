@@ -7,7 +7,7 @@ import pytest
 import boxcars as bx
 from boxcars.expr import Expr
 from boxcars.model import codec
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Problem
 from boxcars.model.types import Type
 

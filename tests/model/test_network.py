@@ -5,7 +5,7 @@ from boxcars.boxes.drop import Drop
 from boxcars.boxes.filter import Filter
 from boxcars.model.arc import Arc
 from boxcars.model.entities import ConnectionPoint, Entity, Input, Output, Table
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Wrong
 
 CALLS = {"caller": "str", "time": "int", "price": "float"}

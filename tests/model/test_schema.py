@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import boxcars as bx
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import a
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
 from boxcars.model.types import FIELD_TYPES, Type

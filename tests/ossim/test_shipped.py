@@ -9,10 +9,10 @@ from pyspark.sql import SparkSession
 
 import boxcars as bx
 from boxcars.apps.siem_events import EVENTS, PLANTED, RATE, SCENARIOS, events
-from boxcars.engine import job
+from boxcars.engine.exec import spark_job
 from boxcars.lang.ossim import read_directives, read_ossim
 from boxcars.model.network import Network
-from tests.engine.test_pieces import same, written
+from tests.engine.layout.test_pieces import same, written
 from tests.ossim.oracle import interpret
 from tests.ossim.shipped import FILES, texts
 from tests.ossim.test_interpreter import alarms
@@ -108,7 +108,7 @@ class TestEvents:
 
 def test_on_spark(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """In two places, epoch by epoch, the same alarms in the same order."""
-    monkeypatch.setattr(job, "worth_a_shuffle", lambda *_: True)
+    monkeypatch.setattr(spark_job, "worth_a_shuffle", lambda *_: True)
     some = [path for path in FILES if path.stem in ("blinded", "break_in", "smb")]
     net = read_ossim(*some)
     frame = pl.concat(events(60_000, seed=4)[0])

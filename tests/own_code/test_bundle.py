@@ -102,5 +102,5 @@ def test_what_a_network_uses() -> None:
 def test_code_of_boxcars_itself_does_not_travel() -> None:
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields={"t": "int"})
-    net.output("out", rows.apply("boxcars.kernels.frames:gathered"))
+    net.output("out", rows.apply("boxcars.kernels.columns.frames:gathered"))
     assert used_in(net) == {}

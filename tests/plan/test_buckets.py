@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.kernels.hashing import hash_columns
+from boxcars.kernels.columns.hashing import hash_columns
 from boxcars.model.problem import BoxcarsError
 from boxcars.model.routing import Routing
 from boxcars.model.types import Type

@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.engine.layout import Shape, lay_out
+from boxcars.draw.plan import plan_text
+from boxcars.engine.layout.pieces import Shape, lay_out
 from boxcars.model.problem import Wrong
 from boxcars.plan import plan_run
-from boxcars.plan.show import plan_text
 
 FIELDS = {"t": "int", "k": "str"}
 

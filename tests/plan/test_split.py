@@ -17,7 +17,7 @@ from boxcars.boxes.join import Join
 from boxcars.boxes.product import Product
 from boxcars.boxes.waitfor import WaitFor
 from boxcars.expr import Expr
-from boxcars.kernels.kernel import Frontier, Stateful
+from boxcars.kernels.contract import Frontier, Stateful
 from boxcars.model.schema import Schema
 from boxcars.plan import Grid
 from boxcars.plan.buckets import bucket_numbers

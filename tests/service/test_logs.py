@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.io.troubles import about
+from boxcars.connect.log_context import about
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.logs import LogKind, RunLog
 

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine.latencies import Latency
+from boxcars.engine.stats.latency import Latency
 from boxcars.inject import AsFastAsCanBe, AtRate, Batch, Injector, Pace
 from boxcars.service.client import Client
 from boxcars.service.security import Access

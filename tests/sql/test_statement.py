@@ -5,7 +5,7 @@
 import pytest
 
 from boxcars.model.entities import Table
-from boxcars.model.frozen import Fields
+from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import Type

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 import boxcars as bx
-from boxcars.kernels.kernel import Eager
+from boxcars.kernels.contract import Eager
 from boxcars.model.box import Ports, param
 from boxcars.model.schema import Schema
 

@@ -16,8 +16,8 @@ from playwright.sync_api import expect
 from tests.patience import until
 from tests.postgres import free_port
 from tests.studio.page.browser import chromium
-from tests.studio.test_process import see_results
-from tests.studio.test_runs import processes
+from tests.studio.runs.test_process import see_results
+from tests.studio.runs.test_runs import processes
 
 BIN = Path(__file__).parents[2] / "bin"
 

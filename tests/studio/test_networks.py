@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import boxcars as bx
-from boxcars.model.plain import network_to_plain
-from boxcars.studio.templates import templates
+from boxcars.model.serialize import network_to_plain
+from boxcars.studio.edit.templates import templates
 from tests.studio.server import Served
 
 CHEAP: dict[str, Any] = {

@@ -13,8 +13,8 @@ from playwright.sync_api import FilePayload, expect
 
 from tests.patience import settled, until
 from tests.studio.page.browser import Person
+from tests.studio.runs.test_runs import state
 from tests.studio.server import Served
-from tests.studio.test_runs import state
 
 DEAR: dict[str, Any] = {
     "name": "dear",

@@ -51,7 +51,7 @@ function Help() {
       <p className="help">
         Boxcars {about?.version}, in {about?.folder}. Whatever is done here can be done on the
         command line too: see <code>boxcars --help</code>. What describes the API is printed by{" "}
-        <code>python -m boxcars.studio.openapi</code>.
+        <code>python -m boxcars.studio.api.openapi</code>.
       </p>
     </Dialog>
   );

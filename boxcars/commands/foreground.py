@@ -1,0 +1,105 @@
+"""A run in the foreground of a shell: its progress, Ctrl-C, and what is said in the end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from boxcars.engine.exec.compile_progress import compiling_words
+from boxcars.engine.stats.losses import loss_lines
+
+if TYPE_CHECKING:
+    from boxcars.engine.run import Run, Status
+    from boxcars.engine.stats.run_stats import RunStats
+
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C has ended, as shells have it."""
+
+_TICK = 0.2
+"""Seconds from one progress line to the next."""
+_CLEAR = "\r\033[K"
+
+
+def shows_progress(sinks: Mapping[str, str]) -> bool:
+    """Whether a progress line has a terminal, which it does not have to share with results."""
+    return sys.stderr.isatty() and not (sys.stdout.isatty() and "-" in sinks.values())
+
+
+def announce(sinks: Mapping[str, str]) -> None:
+    """Say what takes the first seconds."""
+    if shows_progress(sinks):
+        print("starting Spark ...", end="", file=sys.stderr, flush=True)
+
+
+def progress_line(status: Status, stats: RunStats) -> str:
+    """How a run stands since its checkpoint began, in one line; its rates are of this process."""
+    if status.compiling is not None:
+        return compiling_words(*status.compiling)
+    read, out = sum(status.read.values()), sum(output.tuples for output in stats.outputs.values())
+    return (
+        f"epoch {status.epoch}: {read:,} tuples in ({stats.in_rate:,.0f}/s), "
+        f"{out:,} out ({stats.out_rate:,.0f}/s){_latency(stats)}, {status.seconds:.1f} s"
+    )
+
+
+def _latency(stats: RunStats) -> str:
+    return "" if stats.p95 is None else f", latency p95 {stats.p95:.2f} s"
+
+
+def wait_for(running: Run, sinks: Mapping[str, str], say: Callable[[str], None]) -> Status | None:
+    """Wait for a run. Ctrl-C stops it behind its epoch, a second one at once: then None.
+
+    SIGTERM, as systems send it, is like Ctrl-C. Spark's own handler would break the epoch off.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.default_int_handler) for number in signals]
+    try:
+        try:
+            return _watch(running) if shows_progress(sinks) else running.wait()
+        except KeyboardInterrupt:
+            if sys.stderr.isatty():
+                print(file=sys.stderr)  # behind the ^C
+            say("stopping behind this epoch; Ctrl-C again: at once")
+            return running.stop()
+    except KeyboardInterrupt:
+        return None
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _watch(running: Run) -> Status:
+    """Wait for a run, with one line on the terminal that is written over and over."""
+    try:
+        while (status := running.wait(_TICK)).state in ("running", "waiting"):
+            line = progress_line(status, running.stats())
+            print(f"{_CLEAR}{line}", end="", file=sys.stderr, flush=True)
+        return status
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def report(
+    running: Run,
+    status: Status,
+    sinks: Mapping[str, str],
+    again: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Say what came out: on a terminal all, in a pipe what is not written anywhere.
+
+    What was lost is said in any case. All counts are since the checkpoint began.
+    """
+    on_terminal, with_rows, stats = sys.stderr.isatty(), "-" in sinks.values(), running.stats()
+    for name in stats.outputs:
+        if on_terminal or name not in sinks:
+            tell = say if name in sinks or with_rows else print
+            tell(f"{name}: {status.out.get(name, 0):,} tuples")
+    if on_terminal or status.state != "finished":
+        hint = "; run it again to go on" if again and status.state != "finished" else ""
+        line = progress_line(status, stats) if on_terminal else f"epoch {status.epoch}"
+        say(f"{status.state} after {line}{hint}")
+    for sentence in loss_lines(status):
+        say(sentence)

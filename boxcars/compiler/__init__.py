@@ -1,0 +1,1 @@
+"""Back ends: a plan as the files of another system."""

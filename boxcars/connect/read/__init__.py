@@ -1,0 +1,1 @@
+"""Sources: readers that plan the rows of an input, epoch by epoch."""

@@ -1,0 +1,51 @@
+"""From a source, as the user gave it, to its reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from boxcars.connect.files import list_parts
+from boxcars.connect.read.base import Reader
+from boxcars.connect.read.file_reader import FileLog, FollowedFiles, ListedFiles
+from boxcars.connect.read.journal import InboxReader
+from boxcars.connect.read.materialize import keep_data
+from boxcars.connect.read.rate import RateReader
+from boxcars.connect.read.script import ScriptReader
+from boxcars.connect.read.sources import Files, Rate, Script, Stream, source_of
+from boxcars.connect.systems.connector import Connector
+from boxcars.engine.exec.spark_reader import FrameReader
+from boxcars.model.entities import Input
+
+
+def open_source(name: str, source: Any, home: Path, entity: Input) -> Reader:
+    """The reader of a source; ``home`` is its folder in the checkpoint."""
+    home.mkdir(parents=True, exist_ok=True)
+    if isinstance(source, str | Path):
+        source = source_of(str(source))
+    match source:
+        case Connector():
+            return InboxReader(name, source, home, entity)
+        case Files():
+            return _open_files(source, home, entity)
+        case Rate():
+            return RateReader(source, entity)
+        case Script():
+            return ScriptReader(source, home, entity)
+        case Stream():
+            return FrameReader(source, home, entity)
+        case DataFrame():
+            return FrameReader(Stream(source), home, entity)
+    return ListedFiles([keep_data(source, home / "data.arrow")], entity)
+
+
+def _open_files(source: Files, home: Path, entity: Input) -> Reader:
+    """Files as they were listed when the run first began, or as they still appear."""
+    log = FileLog(home / "files.jsonl")
+    if source.follow:
+        return FollowedFiles(source.where, log, entity)
+    if not log.entries:
+        log.add([str(path.resolve()) for path in list_parts(source.where)])
+    return ListedFiles([Path(name) for _, name in log.entries], entity)

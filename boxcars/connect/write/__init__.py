@@ -1,0 +1,1 @@
+"""Sinks: writers that deliver the parts of an output, each epoch once."""

@@ -1,0 +1,251 @@
+"""Outlets: what becomes of the parts that tasks write, on the driver, before an epoch is committed.
+
+Tasks write the rows of an epoch as a part into the folder of an outlet. For a folder of parts that
+is all. For other sinks the folder is under the checkpoint, and the driver delivers what is there.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+from rich.console import Console as Terminal
+from rich.table import Table
+
+from boxcars.connect.checked_number import note_number, noted_number
+from boxcars.connect.files import append_rows, check_suffix, replacing, sweep_unfinished, writing
+from boxcars.connect.log_context import about
+from boxcars.connect.read.sources import Files
+from boxcars.connect.systems.connector import Connector, Lost, connect
+from boxcars.connect.systems.dequeue import Dequeue
+from boxcars.connect.systems.messages import arrived
+from boxcars.connect.write.base import Outlet
+from boxcars.connect.write.merge_parts import join_parts, read_part
+from boxcars.connect.write.sinks import Callback, Console
+from boxcars.connect.write.subscription import Tap
+from boxcars.model.problem import BoxcarsError, Wrong, visible
+from boxcars.model.schema import Schema
+
+PATIENCE = 600.0
+"""Seconds for which a run waits for a system outside that was lost."""
+_FIRST, _LONGEST = 0.1, 10.0
+"""Seconds to wait before it is tried again: at first, and in the end."""
+_SHOWN = 100
+"""How many rows of an epoch a terminal shows."""
+
+_log = logging.getLogger("boxcars.io")
+
+
+class OneFile(Outlet):
+    """A file that appears when the run has finished; until then its parts are kept."""
+
+    def __init__(self, target: Path, home: Path, schema: pa.Schema) -> None:
+        super().__init__(home / "parts", target)
+        self._schema, self._written = schema, home / "written"
+
+    def finish(self) -> None:
+        """Make one file of the parts, once."""
+        if self._written.exists():
+            return
+        parts = sorted(self.folder.glob("part-*"))
+        join_parts(parts, self.target, self._schema)
+        self._written.parent.mkdir(parents=True, exist_ok=True)
+        self._written.touch()
+        for part in parts:
+            part.unlink()
+
+
+class Delivered(Outlet):
+    """A function that is called with the parts of each epoch that has rows.
+
+    The ledger, a file with the number of the last epoch delivered, is written behind the call. If
+    the process ends in between, the epoch is repeated with the same rows, and so is the call.
+    """
+
+    def __init__(self, home: Path, call: Callable[[list[Path], int], Any]) -> None:
+        super().__init__(home / "parts", home)
+        self._call, self._ledger = call, home / "delivered"
+
+    def deliver(self, epoch: int) -> None:
+        """Call the function, unless the ledger has the epoch; then the parts are not needed."""
+        parts = sorted(self.folder.glob(f"part-{epoch:08d}*"))
+        if parts and not arrived(noted_number(self._ledger), epoch):
+            self._hand_over(parts, epoch)
+            note_number(self._ledger, epoch)
+        for part in parts:
+            part.unlink()
+
+    def _hand_over(self, parts: list[Path], epoch: int) -> None:
+        try:
+            self._call(parts, epoch)
+        except BoxcarsError:
+            raise
+        except Exception as error:
+            first = (str(error).strip().splitlines() or [""])[0]
+            what = f"{type(error).__name__}: {first}" if first else type(error).__name__
+            raise BoxcarsError(f"the sink failed in epoch {epoch}: {what}") from error
+
+
+class HandedOver(Delivered):
+    """A system outside. If it is lost, its sink waits for it, and so does the run.
+
+    The option ``patience`` of its address says for how many seconds; then the run fails, and can go
+    on from its checkpoint.
+    """
+
+    def __init__(self, name: str, home: Path, connector: Connector, schema: Schema) -> None:
+        super().__init__(home, self._hand_about)
+        self._box = name
+        self._url, self._patience = connector.url, connector.url.number("patience", PATIENCE)
+        self._delivery = connector.delivery(schema, home_name(home))
+        self._giving_up = threading.Event()
+        try:
+            with about(name):
+                self._delivery.open()
+        except Lost as lost:
+            self._delivery.close()
+            raise Wrong(f"{self._url}: {lost} Is it running?") from None
+        self._connected = True
+
+    def _hand_about(self, parts: list[Path], epoch: int) -> None:
+        with about(self._box):
+            self._hand(parts, epoch)
+
+    def _hand(self, parts: list[Path], epoch: int) -> None:
+        table, pause, until = _table(parts), _FIRST, monotonic() + self._patience
+        while True:
+            try:
+                if not self._connected:
+                    self._delivery.open()
+                    self._connected = True
+                    _log.warning("%s: connected again", self._url)
+                return self._delivery.deliver(table, epoch)
+            except Lost as lost:
+                self._lose(lost)
+                if monotonic() + pause > until or self._giving_up.wait(pause):
+                    raise BoxcarsError(
+                        f"{self._url}: {lost} Epoch {epoch} was not delivered; a run with this "
+                        "checkpoint goes on with it."
+                    ) from None
+                pause = min(2 * pause, _LONGEST)
+
+    def _lose(self, lost: Lost) -> None:
+        if self._connected:
+            _log.warning("%s: %s Trying again.", self._url, lost)
+        self._connected = False
+        self._delivery.close()
+
+    def give_up(self) -> None:
+        """Don't wait for it any longer."""
+        self._giving_up.set()
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._delivery.close()
+
+
+def home_name(home: Path) -> str:
+    """A name for an output that no other run has, and that stays when the run goes on."""
+    path = home / "name"
+    if not path.exists():
+        with writing(path), replacing(path) as part:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(uuid4().hex)
+    return path.read_text()
+
+
+def open_sink(
+    name: str, sink: Any, home: Path, schema: Schema, session: Callable[[], SparkSession]
+) -> Outlet:
+    """The outlet of a sink; ``home`` is its folder in the checkpoint."""
+    match sink:
+        case "-" | Console():
+            return Delivered(home, lambda parts, _: _print(name, _table(parts)))
+        case str() if "://" in sink:
+            return _open_outside(name, connect(sink), home, schema)
+        case Connector():
+            return _open_outside(name, sink, home, schema)
+        case str() | Path():
+            return _open_path(str(sink), home, schema)
+        case Files():
+            if sink.follow:
+                raise Wrong(f"{sink.where}: a sink can't be followed.")
+            return _open_path(sink.where, home, schema)
+        case Callback():
+            return Delivered(home, lambda parts, epoch: sink.function(_table(parts), epoch))
+    if not callable(sink):
+        raise Wrong(
+            f"expected a path, an address, bx.files, bx.callback, bx.console or a function of a "
+            f"DataFrame and an epoch, got {sink!r}."
+        )
+    return Delivered(home, lambda parts, epoch: sink(_spark_frame(session(), parts), epoch))
+
+
+def _open_outside(name: str, connector: Connector, home: Path, schema: Schema) -> Outlet:
+    if isinstance(connector, Dequeue):
+        return Tap(home, connector.keep)
+    return HandedOver(name, home, connector, schema)
+
+
+def _open_path(where: str, home: Path, schema: Schema) -> Outlet:
+    path = Path(where).resolve()
+    if where.endswith("/") or path.is_dir() or not path.suffix:
+        if path.is_file():
+            raise Wrong(f"{where}: expected a folder, and this is a file.")
+        _make_folder(path, path)
+        sweep_unfinished(path)
+        return Outlet(path, path)
+    check_suffix(path)
+    _make_folder(path.parent, path)
+    empty = schema.empty().to_arrow(compat_level=pl.CompatLevel.oldest())
+    return OneFile(path, home, empty.schema)
+
+
+def _make_folder(folder: Path, target: Path) -> None:
+    """See to it that a folder is there before Spark starts; what is in the way is said now."""
+    with writing(target):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _table(parts: list[Path]) -> pa.Table:
+    return pa.concat_tables([read_part(part) for part in parts])
+
+
+def _spark_frame(spark: SparkSession, parts: list[Path]) -> Any:
+    """The parts as a DataFrame; its tasks read them."""
+    schema = from_arrow_schema(read_part(parts[0]).schema, prefer_timestamp_ntz=True)
+    return spark.read.schema(schema).parquet(*(part.resolve().as_uri() for part in parts))
+
+
+def _print(name: str, table: pa.Table) -> None:
+    """Show rows: the first ones as a table on a terminal, all as JSON on a pipe."""
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    if not sys.stdout.isatty():
+        lines = io.BytesIO()
+        append_rows(frame, "jsonl", lines, head=False)
+        sys.stdout.write(lines.getvalue().decode())
+        sys.stdout.flush()
+        return
+    shown = Table(*frame.columns, title=name, title_justify="left")
+    for row in frame.head(_SHOWN).iter_rows():
+        shown.add_row(*(visible(str(value)) for value in row))
+    terminal = Terminal(markup=False, emoji=False, highlight=False)
+    terminal.print(shown)
+    if frame.height > _SHOWN:
+        terminal.print(f"... and {frame.height - _SHOWN:,} more")

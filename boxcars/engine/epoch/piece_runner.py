@@ -1,0 +1,185 @@
+"""An epoch: what each piece of a network does, from the trains that it gets to those it sends on.
+
+Whoever repeats an epoch reads the same rows and the same states, and so writes the same parts under
+the same names: that is why nothing is lost or doubled, wherever a process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+
+import polars as pl
+import pyarrow as pa
+
+from boxcars.connect.files import write_table, writing
+from boxcars.connect.read.splits import read_split
+from boxcars.engine.epoch.dead_letters import put_aside, reasons_of
+from boxcars.engine.epoch.input_ordering import Turn, take_turn
+from boxcars.engine.epoch.messages import Arrival, Done, Task
+from boxcars.engine.flow.stepper import Stepper
+from boxcars.engine.layout.pieces import Layout, Piece, make_layout
+from boxcars.engine.state.loading import load_states, save_states
+from boxcars.engine.stats.arc_samples import peek
+from boxcars.engine.stats.bucket_load import count_loads
+from boxcars.engine.stats.counters import count, worth
+from boxcars.kernels.columns.ranks import RANK, merge_trains
+from boxcars.kernels.columns.system_columns import POSITION
+from boxcars.kernels.contract import Frontier, State, earliest
+from boxcars.kernels.sorting import GREATEST
+from boxcars.model.arc import Arc
+from boxcars.tables.epoch_transaction import open_tables
+
+Sent = Iterator[tuple[Piece, Arrival]]
+
+
+def run_piece(task: Task, piece: Piece, arrivals: Sequence[Arrival]) -> tuple[Sent, Done]:
+    """Run a piece: merge what came, step the boxes, keep the states, send on what leaves."""
+    layout = make_layout(task.network, task.shape)
+    if piece.sink:
+        return iter(()), _run_sink(task, layout, piece, arrivals)
+    with open_tables(layout.checked.network.tables, task.tables, task.folder) as store:
+        return _run_boxes(task, layout, piece, arrivals, Stepper(layout.checked, store, task.peeks))
+
+
+def _run_boxes(
+    task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arrival], stepper: Stepper
+) -> tuple[Sent, Done]:
+    subquery = layout.plan[piece.name]
+    states, known = load_states(task, layout, piece)
+    stepper.states = {name: states[name] for name in subquery.boxes if name in states}
+    after: dict[str, State] = {}
+    if subquery.source is not None:
+        turn, after[subquery.source] = read_turn(
+            stepper, task, subquery.source, states, ranked=layout.ranked
+        )
+        stepper.enter({subquery.source: turn})
+    for number, feed in enumerate(subquery.inputs):
+        train, frontier = _merge([a for a in arrivals if a.feed == number], layout, feed.arc)
+        stepper.arrive(feed.consumer, feed.port, train, frontier)
+    stepper.run(layout.stages[piece.name])
+    after |= stepper.states
+    files = save_states(task, piece, after, known)
+    counted = count(stepper, subquery.nodes, after)
+    heads = read_heads(after, [subquery.source] if subquery.source is not None else [])
+    loads = count_loads(layout, subquery, stepper)
+    done = Done(piece.number, files, counted, heads=heads, loads=loads, peeked=peek(stepper))
+    return _send(layout, piece, stepper), with_letters(done, task, stepper)
+
+
+def _merge(arrivals: Sequence[Arrival], layout: Layout, arc: Arc) -> tuple[pl.DataFrame, Frontier]:
+    """The input merger: the trains of an arc as one in order, up to what all senders promise."""
+    ordered = sorted(arrivals, key=lambda arrival: arrival.sender)
+    train = merge_trains([arrival.train for arrival in ordered], layout.order_of(arc))
+    return train, earliest(tuple(arrival.frontier for arrival in ordered))
+
+
+def _send(layout: Layout, piece: Piece, stepper: Stepper) -> Sent:
+    """What leaves, to all that read it."""
+    for arc in layout.plan[piece.name].outputs:
+        train, frontier = stepper.frames[arc], stepper.frontiers[arc.source]
+        for reader in layout.readers.get(arc, ()):
+            for target, part in layout.split(train, reader):
+                yield target, Arrival(reader.feed, piece.number, part, frontier)
+
+
+def _run_sink(task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arrival]) -> Done:
+    """Write what comes to an output as the part of this epoch."""
+    outputs = layout.checked.network.outputs
+    train, _ = _merge(arrivals, layout, outputs[piece.name].source)
+    write_output(task, layout, piece.name, train)
+    found = {piece.name: train}
+    return Done(piece.number, rows={piece.name: train.height}, worth=worth(outputs, found))
+
+
+def write_output(task: Task, layout: Layout, name: str, train: pl.DataFrame) -> None:
+    """Write the part of this epoch for an output that anybody wants."""
+    if name in task.sinks and train.height:
+        arc = layout.checked.network.outputs[name].source
+        fields = list(layout.checked.schemas[arc].fields)
+        _write(train.select(fields), Path(task.sinks[name]), f"{task.plan.epoch:08d}")
+
+
+def with_letters(done: Done, task: Task, stepper: Stepper) -> Done:
+    """What a piece did, with the records that became no tuples, which it puts aside."""
+    letters = put_aside(task.folder, task.plan.epoch, done.piece, stepper.dead)
+    reasons = reasons_of(stepper.dead)
+    plain = {s: {why: asdict(told) for why, told in own.items()} for s, own in reasons.items()}
+    return replace(done, dead=plain, letters=letters)
+
+
+_TURN = 0.0005
+"""Seconds for which a thread has Python to itself while others want it."""
+
+
+def run_here(task: Task) -> list[Done]:
+    """Run all pieces of an epoch in this process, those of a level side by side."""
+    layout = make_layout(task.network, task.shape)
+    waiting: dict[int, list[Arrival]] = {piece.number: [] for piece in layout.pieces}
+    found = []
+
+    def run(piece: Piece) -> tuple[list[tuple[Piece, Arrival]], Done]:
+        sent, done = run_piece(task, piece, waiting[piece.number])
+        return list(sent), done
+
+    pool = _pool(min(task.shape.instances, os.cpu_count() or 1))
+    for level in layout.levels:
+        for sent, done in pool.map(run, level):
+            found.append(done)
+            for target, arrival in sent:
+                waiting[target.number].append(arrival)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that stay from epoch to epoch, with the connections that they have opened.
+
+    Pieces with little to do need Python itself: they take turns more often than Python would let
+    them, so that none waits while another one could compute.
+    """
+    sys.setswitchinterval(_TURN)
+    return ThreadPoolExecutor(threads, "boxcars-piece")
+
+
+def read_turn(
+    stepper: Stepper, task: Task, name: str, states: Mapping[str, State], ranked: bool
+) -> tuple[Turn, State]:
+    """What an input gives in this epoch, in order, and what waits for the next."""
+    start = perf_counter()
+    entity = stepper.net.inputs[name]
+    read = [read_split(split, entity) for split in task.plan.splits[name]]
+    train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
+    first = task.plan.splits[name][0].position if read else 0
+    names = [f"{RANK}0"] if ranked else []
+    names += [POSITION] if any(n.box.type == "drop" for n in stepper.net.boxes.values()) else []
+    place = pl.int_range(first, first + pl.len(), dtype=pl.Int64)
+    train = train.with_columns(place.alias(column) for column in names)
+    for part in read:
+        stepper.note_dead(name, part.dead)
+        stepper.stats[name].dead += part.dead.height
+    ahead = task.plan.ahead.get(name)
+    turn = take_turn(train, entity, states.get(name), task.plan.final[name], ahead)
+    stepper.stats[name].seconds += perf_counter() - start
+    return turn
+
+
+def read_heads(states: Mapping[str, State], inputs: Iterable[str]) -> dict[str, int | float]:
+    """How far inputs have come."""
+    seen = {name: states[name][GREATEST].to_series().to_physical() for name in inputs}
+    return {name: values[0] for name, values in seen.items() if len(values)}
+
+
+def _write(frame: pl.DataFrame, folder: Path, name: str) -> None:
+    """Write rows as a part of a folder."""
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    assert isinstance(table, pa.Table)
+    write_table(table, folder / f"part-{name}.parquet")

@@ -1,0 +1,1 @@
+"""Execution on Spark: session, job, worker processes and their errors."""

@@ -1,0 +1,1 @@
+"""The layout of a run: a network as pieces and stages."""

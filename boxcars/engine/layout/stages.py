@@ -1,0 +1,96 @@
+"""A network cut into stages for the runner: pipelines of lazy boxes, and single other boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from boxcars.kernels.contract import Eager, Lazy, Stateful, Tabled
+from boxcars.model.arc import MAIN, Arc
+from boxcars.model.box import Box
+from boxcars.model.check import Checked
+from boxcars.model.problem import Wrong, a
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Boxes that run together: a chain of lazy ones, or one other."""
+
+    names: tuple[str, ...]
+    inputs: tuple[Arc, ...]
+
+    @property
+    def last(self) -> str:
+        """The box whose outputs leave the stage."""
+        return self.names[-1]
+
+
+def find_stages(checked: Checked, boxes: Collection[str] | None = None) -> tuple[Stage, ...]:
+    """Join each lazy box to the one before it where that one feeds nobody else.
+
+    One that computes order values stays alone: those beyond the range are taken out behind it.
+
+    ``boxes`` are those that run in one place, in the order in which they run; all, if not given.
+    """
+    net = checked.network
+    readers = _count_readers(checked)
+    stages: dict[str, Stage] = {}
+    for name in checked.order if boxes is None else boxes:
+        node = net.boxes[name]
+        _check_kernel(name, node.box)
+        before = stages.get(node.inputs[0].source)
+        fits = (
+            isinstance(node.box, Lazy)
+            and not _dates(checked, name)
+            and before is not None
+            and not _dates(checked, before.last)
+            and before.last == node.inputs[0].source
+            and _continues(net.boxes[before.last].box)
+            and readers[node.inputs[0]] == 1
+        )
+        if fits and before is not None:
+            stage = Stage((*before.names, name), before.inputs)
+            for member in stage.names:
+                stages[member] = stage
+        else:
+            stages[name] = Stage((name,), node.inputs)
+    return tuple(dict.fromkeys(stages.values()))
+
+
+def split_stages(
+    stages: tuple[Stage, ...], boxes: Collection[str]
+) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
+    """The stages that lead to some boxes, with theirs, and those that do not; both in order."""
+    leading: set[str] = set()
+    for stage in reversed(stages):
+        if not leading.isdisjoint(stage.names) or not set(boxes).isdisjoint(stage.names):
+            leading |= {*stage.names, *(arc.source for arc in stage.inputs)}
+    first = tuple(stage for stage in stages if not leading.isdisjoint(stage.names))
+    return first, tuple(stage for stage in stages if stage not in first)
+
+
+def _dates(checked: Checked, name: str) -> bool:
+    box = checked.network.boxes[name].box
+    return isinstance(box, Lazy) and box.dates(checked.inputs_of(name)[0])
+
+
+def _continues(box: Box) -> bool:
+    return isinstance(box, Lazy) and box.ports == (MAIN,)
+
+
+def _count_readers(checked: Checked) -> Mapping[Arc, int]:
+    net = checked.network
+    arcs = [arc for node in net.boxes.values() for arc in node.inputs]
+    arcs += [output.source for output in net.outputs.values()]
+    arcs += [point.arc for point in net.connection_points.values()]
+    readers: dict[Arc, int] = {}
+    for arc in arcs:
+        readers[arc] = readers.get(arc, 0) + 1
+    return readers
+
+
+def _check_kernel(name: str, box: Box) -> None:
+    if not isinstance(box, Lazy | Eager | Stateful | Tabled):
+        raise Wrong(
+            f"box '{name}': this version can check and draw {a(box.type)}, but not run it yet."
+        )

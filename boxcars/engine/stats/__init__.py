@@ -1,0 +1,1 @@
+"""Statistics of a run: counters, latency, load of buckets, losses."""

@@ -1,0 +1,1 @@
+"""Aggregate functions: built in, incremental, and the user's own."""

@@ -1,0 +1,263 @@
+"""The functions of aggregates: their types, and how each is computed for all windows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from boxcars.kernels.aggregates.partials import PARTIALS, Columns, Partial
+from boxcars.kernels.columns.folds import SUM, Windows, distinct_counts, fold, quantiles
+from boxcars.kernels.columns.keys import encode_keys
+from boxcars.model.problem import Wrong, a
+from boxcars.model.types import Type
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of an aggregate.
+
+    ``result`` is its type rule; ``compute`` gives its value for each window, from its arguments
+    as columns of the tuples. With ``partial`` it can also be computed bit by bit. For one that is
+    ``distinct``, a value that comes again makes no difference.
+    """
+
+    name: str
+    signature: str
+    doc: str
+    arity: tuple[int, int]
+    result: Callable[[Sequence[Type]], Type]
+    compute: Callable[[Windows, Columns], pl.Series]
+    partial: Partial | None = None
+    distinct: bool = False
+
+
+def _same(types: Sequence[Type]) -> Type:
+    return types[0]
+
+
+def _always(type_: Type) -> Callable[[Sequence[Type]], Type]:
+    return lambda _types: type_
+
+
+def _number(types: Sequence[Type]) -> Type:
+    if not types[0].numeric:
+        raise Wrong(f"needs a number, got {a(types[0])}.")
+    return types[0]
+
+
+def _float(types: Sequence[Type]) -> Type:
+    _number(types)
+    return Type.FLOAT
+
+
+def _quantile_type(types: Sequence[Type]) -> Type:
+    if not types[1].numeric:
+        raise Wrong(f"needs a number between 0 and 1, got {a(types[1])}.")
+    return _float(types)
+
+
+def _valid_counts(windows: Windows, column: pl.Series) -> Ints:
+    """How many values that are not null each window holds."""
+    if column.null_count() == 0:
+        return windows.counts
+    valid = column.is_not_null().to_numpy().astype(np.int64)
+    return fold(SUM, valid, windows)
+
+
+def _count(windows: Windows, columns: Columns) -> pl.Series:
+    return pl.Series(_valid_counts(windows, columns[0]) if columns else windows.counts)
+
+
+def _nulled(values: pl.Series, counts: Ints) -> pl.Series:
+    """Null where nothing was counted."""
+    if len(counts) == 0 or counts.min() > 0:
+        return values
+    return pl.select(pl.when(pl.Series(counts) > 0).then(values)).to_series()
+
+
+def _sums(windows: Windows, column: pl.Series) -> NDArray[np.float64] | Ints:
+    return fold(SUM, column.fill_null(0).to_numpy(), windows)
+
+
+def _sum(windows: Windows, columns: Columns) -> pl.Series:
+    return _nulled(pl.Series(_sums(windows, columns[0])), _valid_counts(windows, columns[0]))
+
+
+def _avg(windows: Windows, columns: Columns) -> pl.Series:
+    counts = _valid_counts(windows, columns[0])
+    sums = _sums(windows, columns[0].cast(pl.Float64))
+    with np.errstate(invalid="ignore"):
+        return _nulled(pl.Series(np.divide(sums, counts, out=sums)), counts)
+
+
+def _bit_by_bit(name: str, doc: str, result: Callable[[Sequence[Type]], Type]) -> Function:
+    """A function of one argument that is computed from partial results, which is as fast."""
+    partial = PARTIALS[name]
+    combined = partial.fold
+    assert combined is not None
+
+    def compute(windows: Windows, columns: Columns) -> pl.Series:
+        return partial.finish(combined(partial.lift(columns, len(windows.blocks)), windows))
+
+    return Function(name, f"{name}(x)", doc, (1, 1), result, compute)
+
+
+def _quantile(windows: Windows, columns: Columns) -> pl.Series:
+    share = columns[1][0] if len(columns[1]) else 0.5
+    return _quantile_of(windows, columns[0], float(share))
+
+
+def _median(windows: Windows, columns: Columns) -> pl.Series:
+    return _quantile_of(windows, columns[0], 0.5)
+
+
+def _quantile_of(windows: Windows, column: pl.Series, share: float) -> pl.Series:
+    values = column.cast(pl.Float64)
+    valid, s = values.is_not_null().to_numpy(), windows.slices
+    found = quantiles(values.fill_null(0).to_numpy(), valid, s.lo, s.hi, share)
+    return _nulled(pl.Series(found), _valid_counts(windows, values))
+
+
+def _count_distinct(windows: Windows, columns: Columns) -> pl.Series:
+    keys = encode_keys(columns[0].to_frame("x"), ["x"])
+    codes = np.where(columns[0].is_not_null().to_numpy(), keys.codes, -1)
+    s = windows.slices
+    return pl.Series(distinct_counts(codes, max(keys.number, 1), s.lo, s.hi))
+
+
+def _lists(windows: Windows, column: pl.Series) -> pl.Series:
+    """The values of each window as a list."""
+    counts = windows.counts
+    ends = np.cumsum(counts)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    places = np.arange(len(rows)) - np.repeat(ends - counts, counts)
+    index = np.repeat(windows.slices.lo, counts) + places
+    frame = pl.DataFrame({"row": rows, "value": column.gather(index)})
+    return frame.group_by("row", maintain_order=True).agg("value")["value"]
+
+
+def _concat(windows: Windows, columns: Columns) -> pl.Series:
+    between = columns[1][0] if len(columns) > 1 and len(columns[1]) else ""
+    return _lists(windows, columns[0]).list.drop_nulls().list.join(between)
+
+
+def _top(windows: Windows, columns: Columns) -> pl.Series:
+    number = int(columns[1][0]) if len(columns[1]) else 1
+    lists = _lists(windows, columns[0]).list.drop_nulls()
+    return (
+        lists.list.sort(descending=True).list.head(number).cast(pl.List(pl.String)).list.join(", ")
+    )
+
+
+def _timed_out(windows: Windows, _columns: Columns) -> pl.Series:
+    flags = windows.timed_out
+    return pl.Series(np.zeros(len(windows.counts), np.bool_) if flags is None else flags)
+
+
+def _concat_type(types: Sequence[Type]) -> Type:
+    for type_ in types:
+        if type_ not in (Type.STR, Type.UNKNOWN):
+            raise Wrong(f"needs text, got {a(type_)}: cast it.")
+    return Type.STR
+
+
+def _top_type(types: Sequence[Type]) -> Type:
+    if types[1] not in (Type.INT, Type.UNKNOWN):
+        raise Wrong(f"needs a whole number, got {a(types[1])}.")
+    return Type.STR
+
+
+_FUNCTIONS = (
+    Function(
+        "count",
+        "count(x?)",
+        "How many tuples there are, or how many with x not null.",
+        (0, 1),
+        _always(Type.INT),
+        _count,
+    ),
+    Function("sum", "sum(x)", "The sum; nulls do not count.", (1, 1), _number, _sum),
+    Function("avg", "avg(x)", "The mean; nulls do not count.", (1, 1), _float, _avg),
+    _bit_by_bit("min", "The least value.", _same),
+    _bit_by_bit("max", "The greatest value.", _same),
+    _bit_by_bit("first", "The value of the first tuple.", _same),
+    _bit_by_bit("last", "The value of the last tuple.", _same),
+    _bit_by_bit("delta", "The last value minus the first.", _number),
+    Function("median", "median(x)", "The value in the middle.", (1, 1), _float, _median),
+    Function(
+        "quantile",
+        "quantile(x, share)",
+        "The value below which a constant share of the values lies, interpolated.",
+        (2, 2),
+        _quantile_type,
+        _quantile,
+    ),
+    _bit_by_bit("variance", "The sample variance; null for fewer than two values.", _float),
+    _bit_by_bit("stddev", "The square root of the variance.", _float),
+    Function(
+        "count_distinct",
+        "count_distinct(x)",
+        "How many different values there are.",
+        (1, 1),
+        _always(Type.INT),
+        _count_distinct,
+        distinct=True,
+    ),
+    Function(
+        "concat",
+        "concat(text, between?)",
+        "All texts in order, with a constant text between them.",
+        (1, 2),
+        _concat_type,
+        _concat,
+    ),
+    Function(
+        "top",
+        "top(x, n)",
+        "The n greatest values as text, greatest first.",
+        (2, 2),
+        _top_type,
+        _top,
+    ),
+    Function(
+        "timed_out",
+        "timed_out()",
+        "Whether the window was closed by its timeout.",
+        (0, 0),
+        _always(Type.BOOL),
+        _timed_out,
+    ),
+)
+FUNCTIONS: Mapping[str, Function] = {
+    f.name: replace(f, partial=PARTIALS.get(f.name)) for f in _FUNCTIONS
+}
+SYNONYMS: Mapping[str, str] = {
+    "firstval": "first",
+    "first_val": "first",
+    "lastval": "last",
+    "last_val": "last",
+    "mean": "avg",
+    "cnt": "count",
+}
+
+
+_yours: dict[str, Function] = {}
+"""The functions that the user has registered."""
+
+
+def register_function(new: Function) -> None:
+    """Add a function of the user's, who may replace his own but none of ours."""
+    if new.name in FUNCTIONS or new.name in SYNONYMS:
+        raise Wrong(f"'{new.name}' is a built-in aggregate: give yours another name.")
+    _yours[new.name] = new
+
+
+def find_function(name: str) -> Function | None:
+    """The function of that name, or of which that is a synonym."""
+    return FUNCTIONS.get(SYNONYMS.get(name, name)) or _yours.get(name)

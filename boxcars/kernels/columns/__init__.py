@@ -1,0 +1,1 @@
+"""Columns: keys, hashes, ranks, slices and folds over them."""

@@ -1,0 +1,1 @@
+"""Join and product: tuples of two streams that match."""

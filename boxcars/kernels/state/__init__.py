@@ -1,0 +1,1 @@
+"""State of kernels: structures whose cost follows new rows, not kept ones."""

@@ -1,0 +1,1 @@
+"""Windows: assigning tuples, closing windows, and reporting before they close."""

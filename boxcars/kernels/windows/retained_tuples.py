@@ -1,0 +1,80 @@
+"""The tuples of windows that grow, for functions that look at all of them, such as a median."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numba import njit
+
+from boxcars.kernels.columns.keys import group_order
+from boxcars.kernels.columns.slices import DIRECT, Ints, Slices
+
+_FIRST, _LAST = "__first", "__last"
+
+
+def placed(tuples: pl.DataFrame, first: Ints, last: Ints) -> pl.DataFrame:
+    """Tuples with the numbers of the first and the last window in which each lies."""
+    return pl.DataFrame({**tuples.to_dict(), _FIRST: first, _LAST: last})
+
+
+@dataclass(frozen=True)
+class Content:
+    """Tuples sorted by key, those of a key that are ``old`` first.
+
+    ``where`` has the place of each new tuple, ``starts`` where each key starts.
+    """
+
+    tuples: pl.DataFrame
+    starts: Ints
+    old: Ints
+    where: Ints
+
+    @classmethod
+    def of(
+        cls, old: pl.DataFrame, old_codes: Ints, new: pl.DataFrame, codes: Ints, keys: int
+    ) -> Content:
+        """Put what was kept and what is new together."""
+        order, starts = group_order(np.concatenate([old_codes, codes]), keys)
+        where = np.empty(len(order), np.int64)
+        where[order] = np.arange(len(order))
+        return cls(
+            pl.concat([old, new])[order],
+            starts,
+            np.bincount(old_codes, minlength=keys),
+            where[len(old_codes) :],
+        )
+
+    def slices(self, key: Ints, number: Ints, new: Ints) -> Slices:
+        """The tuples of windows, each up to a new tuple; below 0, as far as it was kept."""
+        last = self.tuples[_LAST].to_numpy()
+        lo = _first_of_windows(last, self.starts, key, number)
+        hi = self.starts[key] + self.old[key]
+        if len(self.where):
+            hi = np.where(new >= 0, self.where[np.maximum(new, 0)] + 1, hi)
+        parts = np.full(len(key), DIRECT, np.uint8)
+        nothing = np.zeros(len(key), np.uint32)
+        return Slices(nothing, lo.astype(np.uint32), hi.astype(np.uint32), parts)
+
+    def kept(self, key: Ints, number: Ints, distinct: bool) -> pl.DataFrame:
+        """The tuples of these windows, and of the windows of their keys behind them.
+
+        Where only ``distinct`` values matter, those that are the same in the same windows are kept
+        once: then there are as many as there are values, however long a window grows.
+        """
+        least = np.full(len(self.starts) - 1, np.iinfo(np.int64).max)
+        np.minimum.at(least, key, number)
+        needed = np.repeat(least, np.diff(self.starts))
+        kept = self.tuples.filter(self.tuples[_LAST] >= pl.Series(needed))
+        return kept.unique(keep="first", maintain_order=True) if distinct else kept
+
+
+@njit(cache=True, nogil=True)
+def _first_of_windows(last: Ints, starts: Ints, key: Ints, number: Ints) -> Ints:
+    """Where the tuples of each window start, by binary search: their last windows never go down."""
+    found = np.empty(len(key), np.int64)
+    for row in range(len(key)):
+        begin, stop = starts[key[row]], starts[key[row] + 1]
+        found[row] = begin + np.searchsorted(last[begin:stop], number[row])
+    return found

@@ -1,0 +1,24 @@
+"""The OpenAPI document of the studio: ``python -m boxcars.studio.api.openapi`` prints it.
+
+It needs neither Spark nor Java, nor a studio that runs; the types of the page are made from it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from boxcars.studio.app import make_app
+from boxcars.studio.studio import Studio
+
+
+def document() -> dict[str, Any]:
+    """The document."""
+    return make_app(Studio.at(Path())).openapi()
+
+
+if __name__ == "__main__":
+    json.dump(document(), sys.stdout, indent=1)
+    print()

@@ -1,0 +1,62 @@
+"""Routes for plans, and for previews that are gone through step by step."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from boxcars.studio.api.run_messages import (
+    AskCompile,
+    AskPlan,
+    AskPreview,
+    AskStep,
+    Compiled,
+    PlanAnswer,
+    Preview,
+)
+from boxcars.studio.edit.checking import readable
+from boxcars.studio.edit.plans import compile_plan, plan_network
+from boxcars.studio.studio import Studio
+
+
+def add_plans(app: FastAPI, studio: Studio) -> None:
+    """How a network would run."""
+
+    @app.post("/api/plan", tags=["plans"])
+    def plan(body: AskPlan) -> PlanAnswer:
+        """Cut a network into subqueries, and say how each is split and what that costs."""
+        return plan_network(body, studio.allow_code)
+
+    @app.post("/api/compile", tags=["plans"])
+    def compile_network(body: AskCompile) -> Compiled:
+        """Write the query, deploy and resource files of a plan, and the commands for them."""
+        return compile_plan(body, studio.workspace, studio.allow_code)
+
+
+def add_previews(app: FastAPI, studio: Studio) -> None:
+    """The step debugger."""
+    previews = studio.previews
+
+    @app.post("/api/previews", tags=["previews"])
+    def start_preview(body: AskPreview) -> Preview:
+        """Begin a preview; nothing has gone in yet."""
+        return previews.start(body, readable(body.network, studio.allow_code))
+
+    @app.get("/api/previews/{id}", tags=["previews"])
+    def get_preview(id: str) -> Preview:
+        """Where a preview stands."""
+        return previews.get(id)
+
+    @app.post("/api/previews/{id}/step", tags=["previews"])
+    def step_preview(id: str, body: AskStep) -> Preview:
+        """Let more tuples in."""
+        return previews.step(id, body)
+
+    @app.post("/api/previews/{id}/back", tags=["previews"])
+    def back_preview(id: str) -> Preview:
+        """Take the last step back."""
+        return previews.back(id)
+
+    @app.delete("/api/previews/{id}", status_code=204, tags=["previews"])
+    def delete_preview(id: str) -> None:
+        """End a preview."""
+        previews.delete(id)

@@ -1,0 +1,1 @@
+"""Previews step by step, with a look at arcs and states."""

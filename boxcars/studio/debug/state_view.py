@@ -1,0 +1,66 @@
+"""What a box holds, for people: the tuples in its windows, without the engine's bookkeeping."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from boxcars.boxes.aggregate import Aggregate
+from boxcars.expr import call
+from boxcars.kernels.contract import State
+from boxcars.model.box import Box
+from boxcars.model.schema import HIDDEN
+from boxcars.studio.api.run_messages import StateTable
+from boxcars.studio.json_rows import plain_rows
+
+_ARGUMENT = re.compile(rf"{HIDDEN}(?P<partial>p?)(?P<function>\d+)\.(?P<argument>\d+)")
+_BOOKKEEPING = "hash"
+"""A part of a state with this column only says where things are."""
+
+
+def held_by(box: Box, state: State, most: int) -> list[StateTable]:
+    """The parts of a state that have rows, the first rows of each.
+
+    Old and new tuples that the engine keeps apart (``tuples``, ``tuples.0``) are one part.
+    """
+    parts: dict[str, list[pl.DataFrame]] = {}
+    for name, frame in state.items():
+        if frame.height and _BOOKKEEPING not in frame.columns:
+            shown = _readable(box, frame)
+            if shown.width:
+                parts.setdefault(re.sub(r"\.\d+$", "", name), []).append(shown)
+    return [_table(name, frames, most) for name, frames in parts.items()]
+
+
+def _table(name: str, frames: list[pl.DataFrame], most: int) -> StateTable:
+    frame = pl.concat(frames, how="diagonal")
+    return StateTable(
+        name=name, columns=frame.columns, rows=plain_rows(frame[:most]), total=frame.height
+    )
+
+
+def _readable(box: Box, frame: pl.DataFrame) -> pl.DataFrame:
+    """The columns that mean something to a user, under names that do."""
+    names: dict[str, str] = {}
+    for column in frame.columns:
+        meant = _meaning(box, column)
+        if meant and meant not in names.values():
+            names[column] = meant
+    return frame.select(list(names)).rename(names)
+
+
+def _meaning(box: Box, column: str) -> str:
+    """What a column holds; nothing, if that is nobody's business."""
+    if not column.startswith(HIDDEN):
+        return column
+    match = _ARGUMENT.fullmatch(column)
+    if match is None or not isinstance(box, Aggregate):
+        return ""
+    name, function = list(box.fields.items())[int(match["function"])]
+    if match["partial"]:
+        return f"{name} so far"
+    called = call(function)
+    arguments = called[1] if called else ()
+    number = int(match["argument"])
+    return str(arguments[number]) if number < len(arguments) else ""

@@ -1,0 +1,1 @@
+"""Editing a network: documents, checks, completion, palette, plans."""

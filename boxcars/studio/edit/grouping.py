@@ -1,0 +1,237 @@
+"""Grouping: some boxes of a network become a superbox, and a superbox becomes its boxes again.
+
+Networks are edited in their plain form, so that what is not finished elsewhere stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from boxcars.model.arc import MAIN, Arc, check_name
+from boxcars.model.box import box_types
+from boxcars.model.codec import substitute
+from boxcars.model.problem import Wrong, nearest
+from boxcars.studio.api import messages
+from boxcars.studio.edit.checking import check_plain
+from boxcars.studio.edit.documents import tidy
+
+_READERS = {"boxes": "in", "outputs": "from", "connection_points": "arc"}
+"""What reads arcs, and where it says which."""
+
+
+def group(asked: messages.AskGroup, code: bool) -> messages.Regrouped:
+    """The boxes as a superbox that is used in their place."""
+    net = tidy(deepcopy(asked.network))
+    chosen = list(dict.fromkeys(asked.boxes))
+    _check_choice(net, chosen, asked.name)
+    schemas = check_plain(asked.network, code).schemas
+    entering = _entering(net, chosen)
+    inputs = dict(_named(entering))
+    leaving = dict(_named(_leaving(net, chosen)))
+    body: messages.Plain = {
+        "inputs": {name: _input(arc, schemas) for arc, name in inputs.items()},
+        "boxes": {name: net["boxes"][name] for name in chosen},
+        "outputs": {name: {"from": str(arc)} for arc, name in leaving.items()},
+    }
+    _rewire(body["boxes"], lambda arc: Arc(inputs[arc]) if arc in inputs else arc)
+    single = len(leaving) == 1
+    outside = {arc: Arc(asked.name, MAIN if single else port) for arc, port in leaving.items()}
+    use = {"type": asked.name, "in": _written([str(arc) for arc in inputs])}
+    net["boxes"] = _replaced(net["boxes"], chosen, {asked.name: use})
+    _rewire_all(net, lambda arc: outside.get(arc, arc), skip={asked.name})
+    net["superboxes"] = {**net.get("superboxes", {}), asked.name: body}
+    return messages.Regrouped(network=_in_order(net), names=dict.fromkeys(chosen, asked.name))
+
+
+def _check_choice(net: messages.Plain, chosen: list[str], name: str) -> None:
+    boxes = net.get("boxes", {})
+    if not chosen:
+        raise Wrong("choose at least one box for the superbox.")
+    for box in chosen:
+        if box not in boxes:
+            raise Wrong(f"there is no box '{box}'.{nearest(box, boxes)}")
+    check_name(name)
+    kept = [*net.get("inputs", {}), *(box for box in boxes if box not in chosen)]
+    if name in (*kept, *net.get("superboxes", {}), *box_types()):
+        raise Wrong(f"there is a '{name}' already: give the superbox another name.")
+    for box in boxes:
+        if box not in chosen and _between(boxes, box, chosen):
+            raise Wrong(f"box '{box}' lies between these boxes: take it into the superbox, too.")
+
+
+def _between(boxes: Mapping[str, Any], box: str, chosen: list[str]) -> bool:
+    """Whether a way leads from a chosen box through this one to a chosen box."""
+    return not _ahead(boxes, [box]).isdisjoint(chosen) and any(
+        box in _ahead(boxes, [start]) for start in chosen
+    )
+
+
+def _ahead(boxes: Mapping[str, Any], start: list[str]) -> set[str]:
+    """All boxes behind some, along the arrows."""
+    found: set[str] = set()
+    waiting = list(start)
+    while waiting:
+        source = waiting.pop()
+        for name, block in boxes.items():
+            if name not in found and any(arc.source == source for arc in _arcs(block.get("in"))):
+                found.add(name)
+                waiting.append(name)
+    return found
+
+
+def _entering(net: messages.Plain, chosen: list[str]) -> list[Arc]:
+    arcs = [arc for name in chosen for arc in _arcs(net["boxes"][name].get("in"))]
+    return list(dict.fromkeys(arc for arc in arcs if arc.source not in chosen))
+
+
+def _leaving(net: messages.Plain, chosen: list[str]) -> list[Arc]:
+    """What others read of the chosen boxes; if nobody does, what their last box gives."""
+    read = [
+        arc
+        for section, key in _READERS.items()
+        for name, block in net.get(section, {}).items()
+        if section != "boxes" or name not in chosen
+        for arc in _arcs(block.get(key))
+        if arc.source in chosen
+    ]
+    inner = {arc.source for name in chosen for arc in _arcs(net["boxes"][name].get("in"))}
+    ends = [Arc(name) for name in chosen if name not in inner]
+    return list(dict.fromkeys(read)) or ends
+
+
+def _named(arcs: list[Arc]) -> Iterator[tuple[Arc, str]]:
+    """A name for each arc, by where it comes from."""
+    taken: set[str] = set()
+    for arc in arcs:
+        name = arc.source.replace("/", "-") + ("" if arc.port == MAIN else f"-{arc.port}")
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        yield arc, name
+
+
+def _input(arc: Arc, schemas: Mapping[str, messages.ArcSchema]) -> messages.Plain:
+    schema = schemas.get(str(arc))
+    if schema is None:
+        raise Wrong(f"the fields of '{arc}' are not known yet: mend what is wrong before it first.")
+    return {"ts": schema.ts, "fields": {field.name: field.type for field in schema.fields}}
+
+
+def ungroup(asked: messages.AskUngroup) -> messages.Regrouped:
+    """The boxes of a superbox in the place of one use of it."""
+    net = tidy(deepcopy(asked.network))
+    boxes, definitions = net.get("boxes", {}), net.get("superboxes", {})
+    if asked.box not in boxes:
+        raise Wrong(f"there is no box '{asked.box}'.{nearest(asked.box, boxes)}")
+    use = boxes[asked.box]
+    kind = str(use.get("type"))
+    if kind not in definitions:
+        raise Wrong(f"box '{asked.box}' is no superbox.")
+    body = _filled(definitions[kind], use)
+    names = _free_names(net, asked.box, body["boxes"])
+    entering = _arcs(use.get("in"))
+    if len(entering) != len(body["inputs"]):
+        raise Wrong(f"connect all inputs of '{asked.box}' first: it has {len(body['inputs'])}.")
+    inside = {Arc(name): arc for name, arc in zip(body["inputs"], entering, strict=True)}
+
+    def moved(arc: Arc) -> Arc:
+        if arc.source in names:
+            return replace(arc, source=names[arc.source])
+        return inside.get(arc, arc)
+
+    _rewire(body["boxes"], moved)
+    given = {names[name]: block for name, block in body["boxes"].items()}
+    outside = dict(_outside(asked.box, body, moved))
+    net["boxes"] = _replaced(boxes, [asked.box], given)
+    _rewire_all(net, lambda arc: outside.get(arc, arc), skip=set(given))
+    if not any(block.get("type") == kind for block in _every_box(net)):
+        net["superboxes"] = {n: d for n, d in definitions.items() if n != kind}
+    inner = body.get("superboxes", {})
+    net["superboxes"] = {**net.get("superboxes", {}), **inner}
+    return messages.Regrouped(network=_in_order(net), names=names)
+
+
+def _filled(definition: messages.Plain, use: messages.Plain) -> messages.Plain:
+    """The body of a superbox with the arguments of a use in their places."""
+    body: messages.Plain = {key: value for key, value in definition.items() if key != "params"}
+    params: Mapping[str, Any] = definition.get("params") or {}
+    body = substitute(body, {key: use.get(key, default) for key, default in params.items()})
+    return {"inputs": {}, "boxes": {}, "outputs": {}, **tidy(body)}
+
+
+def _free_names(net: messages.Plain, use: str, inner: Mapping[str, Any]) -> dict[str, str]:
+    """What the inner boxes are called outside: the same, if nobody is called so."""
+    taken = {*net.get("inputs", {}), *net["boxes"]} - {use}
+    names = {}
+    for name in inner:
+        free = name if name not in taken else f"{use}-{name}"
+        while free in taken:
+            free += "_"
+        taken.add(free)
+        names[name] = free
+    return names
+
+
+def _outside(
+    use: str, body: messages.Plain, moved: Callable[[Arc], Arc]
+) -> Iterator[tuple[Arc, Arc]]:
+    """What the ports of a use stand for."""
+    for number, (port, output) in enumerate(body["outputs"].items()):
+        for arc in _arcs(output.get("from")):
+            yield Arc(use, str(number)), moved(arc)
+            yield Arc(use, port), moved(arc)
+
+
+def _every_box(net: messages.Plain) -> Iterator[messages.Plain]:
+    yield from net.get("boxes", {}).values()
+    for definition in net.get("superboxes", {}).values():
+        yield from _every_box(tidy(definition))
+
+
+def _arcs(given: Any) -> list[Arc]:
+    """The arcs that a block names; what is none is left out."""
+    found = []
+    for text in given if isinstance(given, list) else [] if given is None else [given]:
+        try:
+            found.append(Arc.of(str(text)))
+        except Wrong:
+            continue
+    return found
+
+
+def _rewire(boxes: Mapping[str, messages.Plain], moved: Callable[[Arc], Arc]) -> None:
+    for block in boxes.values():
+        if "in" in block:
+            block["in"] = _written([str(moved(arc)) for arc in _arcs(block["in"])])
+
+
+def _rewire_all(net: messages.Plain, moved: Callable[[Arc], Arc], skip: set[str]) -> None:
+    """Let all who read arcs read others, but not these boxes."""
+    _rewire({n: b for n, b in net.get("boxes", {}).items() if n not in skip}, moved)
+    for section in ("outputs", "connection_points"):
+        for block in net.get(section, {}).values():
+            for arc in _arcs(block.get(_READERS[section])):
+                block[_READERS[section]] = str(moved(arc))
+
+
+def _written(arcs: list[str]) -> str | list[str]:
+    return arcs[0] if len(arcs) == 1 else arcs
+
+
+def _replaced(boxes: Mapping[str, Any], gone: list[str], new: Mapping[str, Any]) -> dict[str, Any]:
+    """New boxes in the place of the first of those that go."""
+    found: dict[str, Any] = {}
+    for name, block in boxes.items():
+        if name == gone[0] or (name in gone and not new.keys() & found.keys()):
+            found |= new
+        if name not in gone:
+            found[name] = block
+    return found
+
+
+def _in_order(net: messages.Plain) -> messages.Plain:
+    order = ("name", "inputs", "tables", "superboxes", "boxes", "outputs", "connection_points")
+    return {key: net[key] for key in order if net.get(key)}

@@ -1,0 +1,1 @@
+"""Injectors: load for the inputs of runs."""

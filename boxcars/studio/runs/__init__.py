@@ -1,0 +1,1 @@
+"""Runs that the studio starts, watches and stops."""

@@ -1,0 +1,134 @@
+"""What comes out of runs: the last tuples of an output, and the last counts of a run.
+
+A run keeps both in its checkpoint, so they are there also when it has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from boxcars.connect.write.merge_parts import read_part
+from boxcars.engine.layout.pieces import make_layout
+from boxcars.engine.state.checkpoint import Checkpoint, home_of
+from boxcars.engine.stats.counters import Totals
+from boxcars.engine.stats.run_stats import History
+from boxcars.model.problem import BoxcarsError
+from boxcars.studio.api.messages import Row
+from boxcars.studio.api.run_messages import OutputRows
+from boxcars.studio.edit.checking import readable
+from boxcars.studio.json_rows import plain_rows
+
+SHOWN = 200
+"""Tuples of an output that are shown."""
+
+
+class Tail:
+    """The end of an output whose parts are in a checkpoint."""
+
+    def __init__(self, checkpoint: Path, output: str) -> None:
+        self._folder = home_of(checkpoint, "outputs", output) / "parts"
+        self._lock = threading.Lock()
+        self._rows: deque[tuple[int, Row]] = deque(maxlen=SHOWN)
+        self._epoch = self._total = 0
+
+    def rows(self, epoch: int, after: int = 0) -> OutputRows:
+        """The last tuples up to an epoch that is committed, of epochs behind another."""
+        with self._lock:
+            self._read(epoch)
+            shown = [row for of, row in self._rows if of > after]
+            return OutputRows(epoch=self._epoch, rows=shown, total=self._total)
+
+    def _read(self, epoch: int) -> None:
+        """Read the parts that are new."""
+        found = [(int(path.stem.removeprefix("part-")), path) for path in self._new()]
+        for number, path in sorted(found):
+            if self._epoch < number <= epoch:
+                try:
+                    frame = pl.from_arrow(read_part(path))
+                except BoxcarsError:
+                    continue  # the run has removed it, for it keeps only so much
+                assert isinstance(frame, pl.DataFrame)
+                self._total += frame.height
+                self._rows.extend((number, row) for row in plain_rows(frame.tail(SHOWN)))
+                self._epoch = number
+
+    def _new(self) -> list[Path]:
+        last = f"part-{self._epoch:08d}.parquet"
+        return [path for path in self._folder.glob("part-*.parquet") if path.name > last]
+
+
+@dataclass(frozen=True)
+class Remains:
+    """What a run had done when it ended."""
+
+    epoch: int
+    read: dict[str, int]
+    stats: dict[str, Any]
+    finished: bool
+
+
+def remains_of(checkpoint: Path, seconds: float, code: bool) -> Remains | None:
+    """The last counts of a run, with its rates over so many seconds; None if there are none.
+
+    There are none either if the network in the checkpoint runs ``code`` and may not.
+    """
+    if not checkpoint.exists():
+        return None
+    try:
+        ledger = Checkpoint(checkpoint)
+        manifest = ledger.last()
+        if manifest is None:
+            return None
+        history = History(Totals(), 0.0)
+        history.note(0.0, max(seconds, 0.001), manifest.stats, {}, {})
+        network = ledger.network_of(manifest)
+        readable(json.loads(network), code)
+        layout = make_layout(network, manifest.shape)
+        read = {name: place.position for name, place in manifest.places.items()}
+        stats = history.stats(layout).to_plain()
+        for box in stats["boxes"].values():
+            for part in (box, *box["pieces"]):
+                part["latency"] = None  # that takes what each epoch did, and here is the sum
+        return Remains(manifest.epoch, read, stats, manifest.final)
+    except BoxcarsError:
+        return None
+
+
+def heads_of(checkpoint: Path) -> dict[str, int | float]:
+    """The greatest order value that a run has read of each input; as numbers."""
+    if not checkpoint.exists():
+        return {}
+    try:
+        manifest = Checkpoint(checkpoint).last()
+    except (BoxcarsError, OSError):
+        return {}
+    return {} if manifest is None else dict(manifest.heads)
+
+
+def brought_up(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
+    """The last counts, with the rates and latencies that were measured while the run went on."""
+    if last is None:
+        return final
+    return {
+        part: {name: _kept(last[part].get(name), told) for name, told in final[part].items()}
+        for part in ("boxes", "outputs")
+    }
+
+
+def _kept(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
+    """The final counts of a box, a piece or an output, with what was measured lately."""
+    if last is None:
+        return final
+    names = ("in_rate", "out_rate", "rate", "cpu", "share", "latency", "buckets")
+    pieces = zip_longest(last.get("pieces", ()), final.get("pieces", ()))
+    kept = {name: last[name] for name in names if name in last}
+    whole = {"pieces": [_kept(*pair) for pair in pieces if pair[1]]} if "pieces" in final else {}
+    return {**final, **kept, **whole}

@@ -1,0 +1,35 @@
+"""Records for the stored tables of a run, as files that ``boxcars run`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from boxcars.connect.files import write_table, writing
+from boxcars.engine.preview import to_arrow
+from boxcars.model.network import Network
+from boxcars.model.problem import Wrong
+from boxcars.studio.api.messages import Row
+from boxcars.studio.json_rows import from_rows
+
+
+def table_files(
+    tables: Mapping[str, str | list[Row]], net: Network, folder: Path, here: Path
+) -> dict[str, str]:
+    """Where the records of each table are: as it was said, or in a new file in a folder.
+
+    ``here`` is the folder as the run sees it.
+    """
+    found = {}
+    for name, given in tables.items():
+        if isinstance(given, str):
+            found[name] = given
+            continue
+        read = from_rows(given, net.tables[name])
+        if read.dead.height:
+            raise Wrong(f"table '{name}': a record can't be read: {read.dead['reason'][0]}.")
+        with writing(folder):
+            (folder / "tables").mkdir(exist_ok=True)
+        write_table(to_arrow(read.tuples), folder / "tables" / f"{name}.parquet")
+        found[name] = f"{here}/tables/{name}.parquet"
+    return found

@@ -1,0 +1,1 @@
+"""Stored tables: databases, SQL statements over them, and transactions of epochs."""
