@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isfinite
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Self
 
 import polars as pl
 
@@ -22,6 +21,7 @@ from boxcars.kernels.contract import (
     earliest,
     split_point,
 )
+from boxcars.kernels.user_arguments import read_arguments
 from boxcars.kernels.user_imports import find_named, name_of
 from boxcars.kernels.user_operator import (
     INPUT,
@@ -33,12 +33,11 @@ from boxcars.kernels.user_operator import (
     called,
 )
 from boxcars.kernels.user_per_key import PerKey, TupleDriver
-from boxcars.model import codec
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.order import has_place, in_words
 from boxcars.model.ordered_map import Fields
-from boxcars.model.problem import BoxcarsError, Problem, Wrong, a, nearest
+from boxcars.model.problem import BoxcarsError, Wrong, a, nearest
 from boxcars.model.routing import Routing
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import FIELD_TYPES, Type
@@ -155,7 +154,7 @@ class Custom(Stateful, type="custom", icon="✎"):
             return unknown
         before = len(inputs.problems)
         self._check_ports(found, inputs)
-        arguments = _read_arguments(found, self.parameters, inputs.problems)
+        arguments = read_arguments(found, self.parameters, inputs.problems)
         if len(inputs.problems) > before or not all(s.known for s in inputs.schemas):
             return unknown
         try:
@@ -234,7 +233,7 @@ class Custom(Stateful, type="custom", icon="✎"):
     def _fresh(self, schemas: tuple[Schema, ...]) -> tuple[Driver, Setup]:
         """The operator as new, so that what it does not keep in its state is not kept at all."""
         found = _operator_class(find_named(self.operator, "class"))
-        operator = called(self.operator, found, **_read_arguments(found, self.parameters, []))
+        operator = called(self.operator, found, **read_arguments(found, self.parameters, []))
         setup = self._setup(operator, schemas)
         return self._driver(operator, setup, schemas), setup
 
@@ -372,34 +371,3 @@ def _operator_class(found: Any) -> type[Operator]:
     if not (isinstance(found, type) and issubclass(found, Operator)):
         raise Wrong(f"expected a class that is a bx.Operator or a bx.PerKey, got {found!r}.")
     return found
-
-
-def _read_arguments(
-    found: type[Operator], given: Mapping[str, Any], problems: list[Problem]
-) -> dict[str, Any]:
-    """The arguments of the constructor, read by their types; what is wrong is noted."""
-    wanted = inspect.signature(found).parameters
-    hints = _hints(found)
-    open_ = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
-    for name in given:
-        if name not in wanted and not open_:
-            hint = nearest(name, wanted)
-            problems.append(Problem(f"{found.__name__} has no '{name}'.{hint}", ("with", name)))
-    for name, parameter in wanted.items():
-        plain = parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        if plain and parameter.default is parameter.empty and given.get(name) in (None, ""):
-            problems.append(Problem(f"{found.__name__} needs '{name}'.", ("with",)))
-    read = {}
-    for name, value in given.items():
-        if codec.is_placeholder(value) and hints.get(name) is not str:
-            sentence = "there is no superbox around it with that parameter."
-            problems.append(Problem(sentence, ("with", name)))
-        read[name] = codec.from_plain(hints.get(name, Any), value, ("with", name), problems)
-    return read
-
-
-def _hints(found: type[Operator]) -> dict[str, Any]:
-    try:
-        return get_type_hints(found.__init__)
-    except (NameError, TypeError, AttributeError):
-        return {}
