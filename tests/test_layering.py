@@ -20,7 +20,7 @@ ALLOWED = {
     "kernels": {"model", "expr", "sql", "kernels"},
     "boxes": {"model", "expr", "sql", "kernels", "connect", "boxes"},
     "own_code": {"model", "expr", "kernels", "connect", "own_code"},
-    "connect": {"model", "expr", "sql", "connect", "engine"},
+    "connect": {"model", "expr", "sql", "connect"},
     "tables": {"model", "expr", "sql", "connect", "tables"},
     "inject": {"model", "connect", "inject"},
     "plan": {"model", "kernels", "plan"},

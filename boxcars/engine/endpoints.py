@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from boxcars.connect.read.base import Reader
 from boxcars.connect.read.open import open_source
-from boxcars.connect.read.sources import Files
+from boxcars.connect.read.sources import Files, Stream
 from boxcars.connect.systems.connector import Connector
 from boxcars.connect.systems.url import Url
 from boxcars.connect.write.base import Outlet
@@ -18,10 +18,14 @@ from boxcars.connect.write.subscription import Tap
 from boxcars.connect.write.writers import OneFile, open_sink
 from boxcars.engine.epoch.dead_letters import LETTERS, WHO, DeadLetters
 from boxcars.engine.epoch.planner import Planner, naming
+from boxcars.engine.exec.spark_reader import FrameReader
+from boxcars.engine.exec.spark_writer import FrameWriter
 from boxcars.engine.state.checkpoint import home_of
 from boxcars.model.check import Checked
+from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
+from boxcars.model.schema import Schema
 
 
 def check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -39,8 +43,18 @@ def open_sources(net: Network, sources: Mapping[str, Any], folder: Path) -> dict
             raise Wrong(f"input '{name}' has no source: give it data.")
         with naming(name):
             home = home_of(folder, "inputs", name)
-            readers[name] = open_source(name, sources[name], home, entity)
+            readers[name] = _open_source(name, sources[name], home, entity)
     return readers
+
+
+def _open_source(name: str, source: Any, home: Path, entity: Input) -> Reader:
+    home.mkdir(parents=True, exist_ok=True)
+    match source:
+        case DataFrame():
+            return FrameReader(Stream(source), home, entity)
+        case Stream():
+            return FrameReader(source, home, entity)
+    return open_source(name, source, home, entity)
 
 
 def open_sinks(
@@ -54,11 +68,19 @@ def open_sinks(
     for name, sink in sinks.items():
         schema = checked.schemas[checked.network.outputs[name].source]
         with naming(name, "output"):
-            outlet = open_sink(name, sink, home_of(folder, "outputs", name), schema, session)
+            outlet = _open_sink(name, sink, home_of(folder, "outputs", name), schema, session)
             if any(outlet.target == other.target for other in outlets.values()):
                 raise Wrong(f"{outlet.target}: another output is written there.")
         outlets[name] = outlet
     return outlets
+
+
+def _open_sink(
+    name: str, sink: Any, home: Path, schema: Schema, session: Callable[[], SparkSession]
+) -> Outlet:
+    if callable(sink):
+        return FrameWriter(home, sink, session)
+    return open_sink(name, sink, home, schema)
 
 
 def open_dead(
@@ -73,7 +95,7 @@ def open_dead(
         outlet = Outlet(folder / "dead", folder / "dead")
         return DeadLetters(folder, outlet, str(outlet.target) if kept else "")
     with naming(WHO, "sink"):
-        outlet = open_sink(WHO, sink, folder / "outputs" / "dead", LETTERS, session)
+        outlet = _open_sink(WHO, sink, folder / "outputs" / "dead", LETTERS, session)
         if isinstance(outlet, Tap):
             raise Wrong("they can't be dequeued: give them a folder, a file or another address.")
         if any(outlet.target == other.target for other in outlets.values()):

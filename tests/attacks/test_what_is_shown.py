@@ -14,7 +14,7 @@ from boxcars.cli import app
 from boxcars.commands.show_preview import deliver
 from boxcars.connect.systems import webhook
 from boxcars.connect.systems.connector import connect
-from boxcars.connect.write import writers
+from boxcars.connect.write.terminal import print_rows
 from boxcars.model.problem import BoxcarsError, Problem, Wrong
 from boxcars.model.schema import Schema
 from boxcars.service.logs import LogKind, RunLog
@@ -52,7 +52,7 @@ def test_rows(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     deliver("out", table, "-")
     monkeypatch.setenv("TERM", "dumb")  # else the table has colours of its own
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    writers._print("out", table)
+    print_rows("out", table)
     assert is_plain(capsys.readouterr().out.replace("\n", ""))
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame
-
 from boxcars.connect.files import list_parts
 from boxcars.connect.read.base import Reader
 from boxcars.connect.read.file_reader import FileLog, FollowedFiles, ListedFiles
@@ -14,15 +12,13 @@ from boxcars.connect.read.journal import InboxReader
 from boxcars.connect.read.materialize import keep_data
 from boxcars.connect.read.rate import RateReader
 from boxcars.connect.read.script import ScriptReader
-from boxcars.connect.read.sources import Files, Rate, Script, Stream, source_of
+from boxcars.connect.read.sources import Files, Rate, Script, source_of
 from boxcars.connect.systems.connector import Connector
-from boxcars.engine.exec.spark_reader import FrameReader
 from boxcars.model.entities import Input
 
 
 def open_source(name: str, source: Any, home: Path, entity: Input) -> Reader:
     """The reader of a source; ``home`` is its folder in the checkpoint."""
-    home.mkdir(parents=True, exist_ok=True)
     if isinstance(source, str | Path):
         source = source_of(str(source))
     match source:
@@ -34,10 +30,6 @@ def open_source(name: str, source: Any, home: Path, entity: Input) -> Reader:
             return RateReader(source, entity)
         case Script():
             return ScriptReader(source, home, entity)
-        case Stream():
-            return FrameReader(source, home, entity)
-        case DataFrame():
-            return FrameReader(Stream(source), home, entity)
     return ListedFiles([keep_data(source, home / "data.arrow")], entity)
 
 

@@ -7,10 +7,8 @@ is all. For other sinks the folder is under the checkpoint, and the driver deliv
 from __future__ import annotations
 
 import errno
-import io
 import logging
 import os
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,13 +18,9 @@ from uuid import uuid4
 
 import polars as pl
 import pyarrow as pa
-from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
-from rich.console import Console as Terminal
-from rich.table import Table
 
 from boxcars.connect.checked_number import note_number, noted_number
-from boxcars.connect.files import append_rows, check_suffix, replacing, sweep_unfinished, writing
+from boxcars.connect.files import check_suffix, replacing, sweep_unfinished, writing
 from boxcars.connect.log_context import about
 from boxcars.connect.read.sources import Files
 from boxcars.connect.systems.connector import Connector, Lost, connect
@@ -36,15 +30,14 @@ from boxcars.connect.write.base import Outlet
 from boxcars.connect.write.merge_parts import join_parts, read_part
 from boxcars.connect.write.sinks import Callback, Console
 from boxcars.connect.write.subscription import Tap
-from boxcars.model.problem import BoxcarsError, Wrong, visible
+from boxcars.connect.write.terminal import print_rows
+from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 
 PATIENCE = 600.0
 """Seconds for which a run waits for a system outside that was lost."""
 _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before it is tried again: at first, and in the end."""
-_SHOWN = 100
-"""How many rows of an epoch a terminal shows."""
 
 _log = logging.getLogger("boxcars.io")
 
@@ -167,13 +160,11 @@ def home_name(home: Path) -> str:
     return path.read_text()
 
 
-def open_sink(
-    name: str, sink: Any, home: Path, schema: Schema, session: Callable[[], SparkSession]
-) -> Outlet:
+def open_sink(name: str, sink: Any, home: Path, schema: Schema) -> Outlet:
     """The outlet of a sink; ``home`` is its folder in the checkpoint."""
     match sink:
         case "-" | Console():
-            return Delivered(home, lambda parts, _: _print(name, _table(parts)))
+            return Delivered(home, lambda parts, _: print_rows(name, _table(parts)))
         case str() if "://" in sink:
             return _open_outside(name, connect(sink), home, schema)
         case Connector():
@@ -186,12 +177,10 @@ def open_sink(
             return _open_path(sink.where, home, schema)
         case Callback():
             return Delivered(home, lambda parts, epoch: sink.function(_table(parts), epoch))
-    if not callable(sink):
-        raise Wrong(
-            f"expected a path, an address, bx.files, bx.callback, bx.console or a function of a "
-            f"DataFrame and an epoch, got {sink!r}."
-        )
-    return Delivered(home, lambda parts, epoch: sink(_spark_frame(session(), parts), epoch))
+    raise Wrong(
+        f"expected a path, an address, bx.files, bx.callback, bx.console or a function of a "
+        f"DataFrame and an epoch, got {sink!r}."
+    )
 
 
 def _open_outside(name: str, connector: Connector, home: Path, schema: Schema) -> Outlet:
@@ -224,28 +213,3 @@ def _make_folder(folder: Path, target: Path) -> None:
 
 def _table(parts: list[Path]) -> pa.Table:
     return pa.concat_tables([read_part(part) for part in parts])
-
-
-def _spark_frame(spark: SparkSession, parts: list[Path]) -> Any:
-    """The parts as a DataFrame; its tasks read them."""
-    schema = from_arrow_schema(read_part(parts[0]).schema, prefer_timestamp_ntz=True)
-    return spark.read.schema(schema).parquet(*(part.resolve().as_uri() for part in parts))
-
-
-def _print(name: str, table: pa.Table) -> None:
-    """Show rows: the first ones as a table on a terminal, all as JSON on a pipe."""
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    if not sys.stdout.isatty():
-        lines = io.BytesIO()
-        append_rows(frame, "jsonl", lines, head=False)
-        sys.stdout.write(lines.getvalue().decode())
-        sys.stdout.flush()
-        return
-    shown = Table(*frame.columns, title=name, title_justify="left")
-    for row in frame.head(_SHOWN).iter_rows():
-        shown.add_row(*(visible(str(value)) for value in row))
-    terminal = Terminal(markup=False, emoji=False, highlight=False)
-    terminal.print(shown)
-    if frame.height > _SHOWN:
-        terminal.print(f"... and {frame.height - _SHOWN:,} more")

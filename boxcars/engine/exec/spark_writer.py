@@ -1,0 +1,28 @@
+"""The writer of Spark DataFrames: a function of the user's gets the rows of each epoch as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from boxcars.connect.write.merge_parts import read_part
+from boxcars.connect.write.writers import Delivered
+
+Sink = Callable[[DataFrame, int], Any]
+"""A function of the rows of an epoch and its number."""
+
+
+class FrameWriter(Delivered):
+    """Calls a function with the rows of each epoch as a DataFrame, whose tasks read them."""
+
+    def __init__(self, home: Path, sink: Sink, session: Callable[[], SparkSession]) -> None:
+        super().__init__(home, lambda parts, epoch: sink(_frame(session(), parts), epoch))
+
+
+def _frame(spark: SparkSession, parts: list[Path]) -> DataFrame:
+    schema = from_arrow_schema(read_part(parts[0]).schema, prefer_timestamp_ntz=True)
+    return spark.read.schema(schema).parquet(*(part.resolve().as_uri() for part in parts))

@@ -1,0 +1,41 @@
+"""Arguments for a class of the user's: read from plain data by the types of its constructor."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, get_type_hints
+
+from boxcars.model import codec
+from boxcars.model.problem import Problem, nearest
+
+
+def read_arguments(
+    found: type[Any], given: Mapping[str, Any], problems: list[Problem]
+) -> dict[str, Any]:
+    """The arguments of the constructor, read by their types; what is wrong is noted."""
+    wanted = inspect.signature(found).parameters
+    hints = _hints(found)
+    open_ = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
+    for name in given:
+        if name not in wanted and not open_:
+            hint = nearest(name, wanted)
+            problems.append(Problem(f"{found.__name__} has no '{name}'.{hint}", ("with", name)))
+    for name, parameter in wanted.items():
+        plain = parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        if plain and parameter.default is parameter.empty and given.get(name) in (None, ""):
+            problems.append(Problem(f"{found.__name__} needs '{name}'.", ("with",)))
+    read = {}
+    for name, value in given.items():
+        if codec.is_placeholder(value) and hints.get(name) is not str:
+            sentence = "there is no superbox around it with that parameter."
+            problems.append(Problem(sentence, ("with", name)))
+        read[name] = codec.from_plain(hints.get(name, Any), value, ("with", name), problems)
+    return read
+
+
+def _hints(found: type[Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(found.__init__)
+    except (NameError, TypeError, AttributeError):
+        return {}
