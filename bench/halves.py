@@ -17,11 +17,11 @@ import polars as pl
 
 import boxcars as bx
 from boxcars.connect.read.splits import FileSplit
-from boxcars.engine.epoch.messages import Task
+from boxcars.engine.epoch.messages import EpochTask
 from boxcars.engine.epoch.piece_runner import run_here
 from boxcars.engine.exec.memory import keep_memory
 from boxcars.engine.layout import pieces
-from boxcars.engine.state.checkpoint import Files, Plan
+from boxcars.engine.state.checkpoint import EpochPlan, Files
 from boxcars.model.serialize import network_to_plain
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
@@ -54,9 +54,9 @@ def run(folder: Path) -> float:
     text = network()
     for epoch in range(EPOCHS):
         split = FileSplit(str(folder / f"{epoch}.parquet"), 0, ROWS, ROWS * epoch)
-        plan = Plan(epoch, {"calls": (split,)}, {"calls": epoch == EPOCHS - 1})
+        plan = EpochPlan(epoch, {"calls": (split,)}, {"calls": epoch == EPOCHS - 1})
         start = perf_counter()
-        done = run_here(Task(text, str(folder), plan, before, {"out": str(folder)}, shape))
+        done = run_here(EpochTask(text, str(folder), plan, before, {"out": str(folder)}, shape))
         times.append(perf_counter() - start)
         before = tuple(entry for piece in done for entry in piece.state)
     return statistics.median(times[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import polars as pl
 
@@ -29,6 +30,8 @@ class Drop(Lazy, type="drop", icon="✂"):
     >>> half = calls.drop(rate=0.5, seed=7)
     >>> dear = calls.drop(where="price < 0.1")
     """
+
+    positioned: ClassVar[bool] = True
 
     rate: float = param("The probability that a tuple is dropped.", default=1.0)
     where: Expr | None = param("Which tuples may be dropped; without it, all.", default=None)

@@ -12,6 +12,7 @@ import typer
 import boxcars as bx
 from boxcars.commands.foreground import INTERRUPTED, announce, report, wait_for
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
+from boxcars.connect.files import replacing, writing
 from boxcars.connect.read.sources import source_of
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.plan import STRATEGIES, Strategy
@@ -83,6 +84,9 @@ def run_command(
     host: Annotated[
         str, typer.Option(help="Where the port is; others need the token in BOXCARS_TOKEN.")
     ] = "127.0.0.1",
+    address_file: Annotated[
+        Path | None, typer.Option(help="Write the address of the port here, once it answers.")
+    ] = None,
     cert: Annotated[Path | None, typer.Option(help="A certificate, for TLS.")] = None,
     key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
     log: Annotated[LogKind | None, typer.Option(help="Log epochs and troubles.")] = None,
@@ -125,6 +129,8 @@ def run_command(
         if access is not None:
             server = closing.enter_context(bx.Server(running, access))
             logs.say(f"the run is at {server.access.url}")
+            if address_file is not None:
+                _write_address(address_file, server.access.url)
         if metrics is not None:
             closing.enter_context(Metrics(running, metrics))
         status = wait_for(running, sinks, logs.say)
@@ -154,6 +160,11 @@ def _numbers(given: Mapping[str, str]) -> dict[str, int]:
         if not number.isdecimal():
             raise Wrong(f"--instances-of {name}: expected a number, got '{number}'.")
     return {name: int(number) for name, number in given.items()}
+
+
+def _write_address(path: Path, url: str) -> None:
+    with writing(path), replacing(path) as part:
+        part.write_text(f"{url}\n", encoding="utf-8")
 
 
 def _access(port: int | None, host: str, cert: Path | None, key: Path | None) -> Access | None:

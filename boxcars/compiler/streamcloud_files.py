@@ -23,7 +23,7 @@ from boxcars.model.problem import Wrong
 from boxcars.model.routing import Routing
 from boxcars.model.schema import Schema
 from boxcars.plan.registry import Grid
-from boxcars.plan.subquery import Feed, Plan, Subquery
+from boxcars.plan.subquery import Edge, Plan, Subquery
 
 _HOST, _STARTER, _FIRST = "127.0.0.1", 8000, 15000
 _LAUNCH = """#!/bin/sh
@@ -85,8 +85,8 @@ class _Parallel:
 
     def add(self, subquery: Subquery) -> None:
         """All instances of a subquery, and what brings its tuples to each of them."""
-        feeds = subquery.inputs or tuple(self._source_feeds(subquery))
-        brought = {(f.consumer, f.port): self._balanced(f, subquery) for f in feeds}
+        edges = subquery.inputs or tuple(self._source_edges(subquery))
+        brought = {(f.consumer, f.port): self._balanced(f, subquery) for f in edges}
         for instance in range(subquery.instances if subquery.boxes else 0):
             group = f"{subquery.name}_{instance + 1}"
             for name in subquery.boxes:
@@ -101,12 +101,12 @@ class _Parallel:
                         arcs.append(Arc(f"{arc.source}_{instance + 1}", arc.port))
                 self._put(f"{name}_{instance + 1}", Node(node.box, tuple(arcs), group))
 
-    def _source_feeds(self, subquery: Subquery) -> Iterator[Feed]:
+    def _source_edges(self, subquery: Subquery) -> Iterator[Edge]:
         """What a prefix reads of its input: any tuple may go to any instance."""
         for name in subquery.boxes:
             for port, arc in enumerate(self.checked.network.boxes[name].inputs):
                 if arc.source == subquery.source:
-                    yield Feed(arc, name, port, Routing("any"))
+                    yield Edge(arc, name, port, Routing("any"))
 
     def leaving(self, name: str, arc: Arc) -> dict[str, Arc]:
         """An output: the instances of its arc merged, or each by itself where there is no order."""
@@ -122,16 +122,16 @@ class _Parallel:
         number = self.plan[self.plan.home[arc.source]].instances
         return [Arc(f"{arc.source}_{i + 1}", arc.port) for i in range(number)]
 
-    def _balanced(self, feed: Feed, subquery: Subquery) -> list[list[Arc]]:
-        """For each instance the streams that bring its share of a feed."""
-        streams = self._instances(feed.arc)
+    def _balanced(self, edge: Edge, subquery: Subquery) -> list[list[Arc]]:
+        """For each instance the streams that bring its share of an edge."""
+        streams = self._instances(edge.arc)
         if subquery.instances == 1:
             return [streams]
-        routes, shares = _shares(feed, subquery, self.plan.buckets, self.checked)
+        routes, shares = _shares(edge, subquery, self.plan.buckets, self.checked)
         balancer = box_types()["filter"].from_plain({"where": routes})
         names = []
         for number, stream in enumerate(streams, start=1):
-            names.append(f"LB_{_name(feed.arc)}_{feed.consumer}_{feed.port}_{number}")
+            names.append(f"LB_{_name(edge.arc)}_{edge.consumer}_{edge.port}_{number}")
             sender = self.boxes.get(stream.source)
             group = sender.group if sender else f"LB_{stream.source}"
             self._put(names[-1], Node(balancer, (stream,), group))
@@ -152,18 +152,18 @@ class _Parallel:
 
 
 def _shares(
-    feed: Feed, subquery: Subquery, buckets: int, checked: Checked
+    edge: Edge, subquery: Subquery, buckets: int, checked: Checked
 ) -> tuple[list[str], list[int]]:
     """The predicates of a load balancer, and the number of the one that each instance reads."""
     parts, cells = subquery.instances, subquery.buckets or buckets
-    if feed.routing.kind == "pairs":
+    if edge.routing.kind == "pairs":
         tiles, grid = Grid.of(parts), Grid.of(cells)
-        across = feed.port % 2 == 1
+        across = edge.port % 2 == 1
         shares = [i % tiles.columns if across else i // tiles.columns for i in range(parts)]
         parts, cells = (tiles.columns, grid.columns) if across else (tiles.rows, grid.rows)
     else:
         shares = list(range(parts))
-    number = _bucket(feed.routing, checked.schemas[feed.arc], cells)
+    number = _bucket(edge.routing, checked.schemas[edge.arc], cells)
     ends = [-(-cells * (part + 1) // parts) for part in range(parts)]
     return [f"{number} < {end}" for end in ends], shares
 

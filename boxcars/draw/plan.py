@@ -10,7 +10,7 @@ from boxcars.model.arc import MAIN
 from boxcars.model.check import Checked
 from boxcars.model.routing import Routing
 from boxcars.plan.cost import compare
-from boxcars.plan.subquery import Feed, Plan, Subquery
+from boxcars.plan.subquery import Edge, Plan, Subquery
 
 
 def plan_text(plan: Plan, checked: Checked) -> str:
@@ -31,9 +31,9 @@ def plan_text(plan: Plan, checked: Checked) -> str:
 def _subquery_lines(subquery: Subquery, checked: Checked) -> list[str]:
     boxes = checked.network.boxes
     lines = [f"reads the input {subquery.source}"] if subquery.source is not None else []
-    feeds = [(f"{f.arc} → {f.consumer}", _words(f)) for f in subquery.inputs]
-    room = max((len(arc) for arc, _ in feeds), default=0)
-    lines += [f"{arc.ljust(room)}  {words}" for arc, words in feeds]
+    edges = [(f"{f.arc} → {f.consumer}", _words(f)) for f in subquery.inputs]
+    room = max((len(arc) for arc, _ in edges), default=0)
+    lines += [f"{arc.ljust(room)}  {words}" for arc, words in edges]
     if subquery.boxes:
         lines.append("runs " + "  ".join(f"{boxes[b].box.icon} {b}" for b in subquery.boxes))
     lines.append(_size(subquery))
@@ -55,11 +55,11 @@ def _count(number: int, one: str, more: str) -> str:
     return f"{number} {one if number == 1 else more}"
 
 
-def _words(feed: Feed) -> str:
-    """How a feed is split; the left side of pairs are the rows of the grid."""
-    if feed.routing.kind != "pairs":
-        return str(feed.routing)
-    return f"pairs, {('rows', 'columns')[feed.port % 2]} by {', '.join(feed.routing.fields)}"
+def _words(edge: Edge) -> str:
+    """How an edge is split; the left side of pairs are the rows of the grid."""
+    if edge.routing.kind != "pairs":
+        return str(edge.routing)
+    return f"pairs, {('rows', 'columns')[edge.port % 2]} by {', '.join(edge.routing.fields)}"
 
 
 def _cost_lines(plan: Plan, checked: Checked) -> list[str]:
@@ -107,13 +107,13 @@ def _frames(plan: Plan, checked: Checked) -> list[Frame]:
 
 def _links(plan: Plan, checked: Checked) -> list[Link]:
     links = []
-    for feed in (feed for subquery in plan.subqueries for feed in subquery.inputs):
-        node = checked.network.boxes.get(feed.arc.source)
-        several = feed.arc.port != MAIN or (node is not None and len(node.box.ports) > 1)
-        label = feed.arc.port if several else ""
-        words = _BRIEF[feed.routing.kind](feed.routing, feed.port)
-        tooltip = f"{_words(feed)}; {checked.schemas[feed.arc]}"
-        links.append(Link(feed.arc.source, feed.consumer, feed.port, label, words, tooltip))
+    for edge in (edge for subquery in plan.subqueries for edge in subquery.inputs):
+        node = checked.network.boxes.get(edge.arc.source)
+        several = edge.arc.port != MAIN or (node is not None and len(node.box.ports) > 1)
+        label = edge.arc.port if several else ""
+        words = _BRIEF[edge.routing.kind](edge.routing, edge.port)
+        tooltip = f"{_words(edge)}; {checked.schemas[edge.arc]}"
+        links.append(Link(edge.arc.source, edge.consumer, edge.port, label, words, tooltip))
     return links
 
 

@@ -13,12 +13,12 @@ from pyspark.sql import SparkSession
 from boxcars.connect.read.sources import Aborted
 from boxcars.connect.write.base import Outlet
 from boxcars.engine.epoch.dead_letters import WHO, DeadLetters
-from boxcars.engine.epoch.messages import Outcome, Task
+from boxcars.engine.epoch.messages import EpochTask, Outcome
 from boxcars.engine.epoch.planner import Planner, naming
 from boxcars.engine.exec.compile_progress import compiled_so_far
 from boxcars.engine.exec.spark_job import run_job
 from boxcars.engine.layout.pieces import Layout, Shape, make_layout
-from boxcars.engine.state.checkpoint import Checkpoint, Manifest, Plan, fingerprint
+from boxcars.engine.state.checkpoint import Checkpoint, EpochPlan, Manifest, fingerprint
 from boxcars.engine.stats.arc_samples import Peeks
 from boxcars.engine.stats.counters import Totals
 from boxcars.kernels.compile_cache import kernels_expected
@@ -82,7 +82,7 @@ class Epochs:
             return last
         return replace(last, stats=last.stats.without_pieces())
 
-    def plan(self, last: Manifest | None) -> Plan | None:
+    def plan(self, last: Manifest | None) -> EpochPlan | None:
         """What the next epoch reads: what it was to read when it broke off, or what is new."""
         plan = self.checkpoint.plan_of(1 if last is None else last.epoch + 1)
         if plan is None:
@@ -91,13 +91,13 @@ class Epochs:
                 self.checkpoint.begin(plan)
         return plan
 
-    def run(self, plan: Plan, last: Manifest | None) -> tuple[Manifest, Outcome]:
+    def run(self, plan: EpochPlan, last: Manifest | None) -> tuple[Manifest, Outcome]:
         """One epoch: from its plan to its manifest."""
         before = () if last is None else last.state
         sinks = {name: str(outlet.folder) for name, outlet in self.outlets.items()}
         shape_before = self.shape if last is None else last.shape
         folder = self.checkpoint.folder
-        task = Task(
+        task = EpochTask(
             self.text,
             str(folder),
             plan,

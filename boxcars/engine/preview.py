@@ -18,7 +18,7 @@ from boxcars.connect.files import read_input
 from boxcars.connect.read.conform import DEAD_LETTERS, Conformed, as_frame, conform
 from boxcars.connect.read.rate import all_rows
 from boxcars.connect.read.sources import Files, Mark, Rate, Script
-from boxcars.engine.epoch.input_ordering import feed
+from boxcars.engine.epoch.input_ordering import ordered_turns
 from boxcars.engine.flow.single_instance import Whole
 from boxcars.engine.stats.totals import BoxStats
 from boxcars.kernels.columns.system_columns import POSITION
@@ -123,22 +123,22 @@ class _Run:
         self.results: dict[str, list[pl.DataFrame]] = {name: [] for name in self.net.outputs}
 
     def run(self) -> Preview:
-        feeds = {name: self._feed(name) for name in self.net.inputs}
+        inputs = {name: self._turns(name) for name in self.net.inputs}
         for _ in range(self.trains):
-            found = self.whole.run_turn({name: next(turns) for name, turns in feeds.items()})
+            found = self.whole.run_turn({name: next(turns) for name, turns in inputs.items()})
             for name, frame in found.items():
                 self.results[name].append(frame)
             self.store.commit()
         return self._preview()
 
-    def _feed(self, name: str) -> Any:
+    def _turns(self, name: str) -> Any:
         loaded = self.data[name]
         self.stepper.stats[name].dead = loaded.dead.height
         self.stepper.note_dead(name, loaded.dead)
         tuples = loaded.tuples
-        if any(node.box.type == "drop" for node in self.net.boxes.values()):
+        if any(node.box.positioned for node in self.net.boxes.values()):
             tuples = tuples.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(POSITION))
-        return feed(tuples, self.net.inputs[name], self.trains)
+        return ordered_turns(tuples, self.net.inputs[name], self.trains)
 
     def _preview(self) -> Preview:
         tables = {

@@ -29,7 +29,7 @@ from boxcars.engine.flow.stepper import arcs_read
 from boxcars.engine.layout.network_text import write_text
 from boxcars.engine.layout.pieces import BUCKETS, Shape, make_layout
 from boxcars.engine.preview import to_arrow
-from boxcars.engine.state.checkpoint import Checkpoint, Plan
+from boxcars.engine.state.checkpoint import Checkpoint, EpochPlan
 from boxcars.engine.state.network_upgrade import network_before
 from boxcars.engine.stats.bucket_sizes import ByBucket, held_by_bucket
 from boxcars.engine.stats.counters import Totals
@@ -267,7 +267,7 @@ class Run:
                 self._stop.wait(pause)
                 pause = min(pause * 1.5, _LONGEST)
 
-    def _run_epoch(self, plan: Plan, begun: float) -> None:
+    def _run_epoch(self, plan: EpochPlan, begun: float) -> None:
         self._manifest, done = self._epochs.run(plan, self._manifest)
         self._history.note(begun, perf_counter(), self._manifest.stats, done.rows, done.loads)
         if self._tell is not None:
@@ -331,7 +331,7 @@ def run(
     with closing:
         folder = Path(checkpoint or closing.enter_context(_temporary())).resolve()
         ledger = Checkpoint(folder)
-        closing.enter_context(ledger.held())
+        closing.enter_context(ledger.locked())
         forget_compiling(folder)
         closing.callback(forget_compiling, folder)
         used = used_in(net)

@@ -160,6 +160,8 @@ class Box(ABC):
     stateful: ClassVar[bool] = False
     writes: ClassVar[bool] = False
     """Whether it changes the tables that it names."""
+    positioned: ClassVar[bool] = False
+    """Whether it needs the row number that each tuple has in its input."""
     code: ClassVar[str | None] = None
     """The parameter that names Python code of the user's, which is imported to check or run it."""
 

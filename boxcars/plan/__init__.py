@@ -3,11 +3,11 @@
 from boxcars.plan.instances import plan_run
 from boxcars.plan.planner import make_plan
 from boxcars.plan.registry import Grid, Registry
-from boxcars.plan.subquery import STRATEGIES, Feed, Plan, Strategy, Subquery
+from boxcars.plan.subquery import STRATEGIES, Edge, Plan, Strategy, Subquery
 
 __all__ = [
     "STRATEGIES",
-    "Feed",
+    "Edge",
     "Grid",
     "Plan",
     "Registry",

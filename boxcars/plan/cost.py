@@ -64,7 +64,7 @@ def _links(plan: Plan) -> Mapping[str, set[str]]:
     """The subqueries that each one reads; inputs are no part of the cluster."""
     working = {subquery.name for subquery in plan.subqueries if subquery.boxes}
     return {
-        subquery.name: {plan.home[feed.arc.source] for feed in subquery.inputs} & working
+        subquery.name: {plan.home[edge.arc.source] for edge in subquery.inputs} & working
         for subquery in plan.subqueries
         if subquery.boxes
     }

@@ -60,8 +60,8 @@ def _whole(checked: Checked, subquery: Subquery) -> str:
         return "an input is read by one task"
     if not has_state(checked):
         return "nothing is kept, so nothing is worth to be split"
-    feeds = (*subquery.inputs, *subquery.inside)
-    if reasons := [feed.routing.why for feed in feeds if feed.routing.kind == "single"]:
+    edges = (*subquery.inputs, *subquery.inside)
+    if reasons := [edge.routing.why for edge in edges if edge.routing.kind == "single"]:
         return reasons[0]
     own = [boxes[name] for name in subquery.boxes]
     stuck = [box for box in own if isinstance(box, Stateful) and not box.spreads()]

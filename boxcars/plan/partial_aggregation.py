@@ -24,7 +24,7 @@ def find_halves(checked: Checked) -> Mapping[str, tuple[Box, Box]]:
     behind a union, which moves behind the shuffle itself.
     """
     net = checked.network
-    if any(node.box.type == "drop" for node in net.boxes.values()):
+    if any(node.box.positioned for node in net.boxes.values()):
         return {}
     read = {arc for node in net.boxes.values() for arc in node.inputs}
     read |= {output.source for output in net.outputs.values()}

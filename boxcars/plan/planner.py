@@ -12,7 +12,7 @@ from boxcars.model.problem import Wrong, nearest
 from boxcars.plan.fusion import Graph, Home, block_routes, find_blocks
 from boxcars.plan.partial_aggregation import find_halves
 from boxcars.plan.route import Routes
-from boxcars.plan.subquery import STRATEGIES, Feed, Plan, Strategy, Subquery
+from boxcars.plan.subquery import STRATEGIES, Edge, Plan, Strategy, Subquery
 
 
 def make_plan(
@@ -86,8 +86,8 @@ def _subquery(
         name=source or entry or boxes[0],
         boxes=boxes,
         entry=entry,
-        inputs=tuple(Feed(r.arc, r.box, r.port, routing) for r, routing in into.items()),
-        inside=tuple(Feed(r.arc, r.box, r.port, routes[r]) for r in routes if r not in into),
+        inputs=tuple(Edge(r.arc, r.box, r.port, routing) for r, routing in into.items()),
+        inside=tuple(Edge(r.arc, r.box, r.port, routes[r]) for r in routes if r not in into),
         outputs=_outputs(graph, home, block),
         level=levels[block],
         buckets=0 if source else 1 if single else buckets,

@@ -72,7 +72,7 @@ def _trace(
         return ""
     name = reading.arc.source
     node = checked.network.boxes[name]
-    if wanted.kind == "pairs" and not _feeds_only(checked, name, reading.box):
+    if wanted.kind == "pairs" and not _only_consumer(checked, name, reading.box):
         return f"{name} would give its tuples twice"
     for port, arc in enumerate(node.inputs):
         schema = checked.schemas[arc]
@@ -86,7 +86,7 @@ def _trace(
     return ""
 
 
-def _feeds_only(checked: Checked, name: str, reader: str) -> bool:
+def _only_consumer(checked: Checked, name: str, reader: str) -> bool:
     """Whether what a box gives is read by one box and leaves nowhere else."""
     net = checked.network
     readers = [box for box, node in net.boxes.items() for arc in node.inputs if arc.source == name]

@@ -1,4 +1,4 @@
-"""What a plan is made of: subqueries, the feeds between them, and the levels they run at."""
+"""What a plan is made of: subqueries, the edges between them, and the levels they run at."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 
 @dataclass(frozen=True)
-class Feed:
+class Edge:
     """An arc from one subquery to another: who reads it, and how a load balancer splits it."""
 
     arc: Arc
@@ -36,8 +36,8 @@ class Subquery:
     boxes: tuple[str, ...]
     """In the order in which they run."""
     entry: str | None
-    """The box that the feeds are routed for: the stateful one, or a union of other subqueries."""
-    inputs: tuple[Feed, ...]
+    """The box that the edges are routed for: the stateful one, or a union of other subqueries."""
+    inputs: tuple[Edge, ...]
     outputs: tuple[Arc, ...]
     """What leaves it: for other subqueries, for outputs and for connection points."""
     level: int
@@ -45,7 +45,7 @@ class Subquery:
     instances: int
     source: str | None = None
     """The input that a prefix reads."""
-    inside: tuple[Feed, ...] = ()
+    inside: tuple[Edge, ...] = ()
     """The arcs between its boxes on the way to the entry: split like what enters."""
     splittable: bool = False
     """Whether the entry may be computed in part before the shuffle, and combined behind it."""
@@ -62,7 +62,7 @@ class Subquery:
         """How it is split: ``prefix``, or the strictest of its routings."""
         if self.source is not None:
             return "prefix"
-        kinds = {feed.routing.kind for feed in self.inputs}
+        kinds = {edge.routing.kind for edge in self.inputs}
         return next((kind for kind in ("single", "pairs", "key") if kind in kinds), "any")
 
 

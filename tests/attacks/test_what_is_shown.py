@@ -59,7 +59,7 @@ def test_rows(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 def test_logs(capsys: pytest.CaptureFixture[str]) -> None:
     for kind in LogKind:
         RunLog(kind, "net")
-        logging.getLogger("boxcars.io").warning("lost: %s\nforged: all is well", STEERING)
+        logging.getLogger("boxcars.connect").warning("lost: %s\nforged: all is well", STEERING)
         (line,) = capsys.readouterr().err.splitlines()
         assert is_plain(line)
 

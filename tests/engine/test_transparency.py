@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.engine.epoch.input_ordering import Turn, feed
+from boxcars.engine.epoch.input_ordering import Turn, ordered_turns
 from boxcars.engine.flow.single_instance import Whole
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.model.network import Network
@@ -113,7 +113,7 @@ def test_inputs_may_end_long_before_others(data: st.DataObject) -> None:
     turns = 6
     feeds = [
         _ending(
-            feed(
+            ordered_turns(
                 tuples.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(POSITION)),
                 net.inputs[name],
                 data.draw(st.integers(1, turns)),

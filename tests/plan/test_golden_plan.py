@@ -119,7 +119,7 @@ def test_partition_of_figure_3_4() -> None:
     assert partition(plan) == vector["expected"]["partition"]
     assert [s.instances for s in plan.subqueries] == vector["expected"]["sizes"]
     assert plan.levels == (("I",), ("A1",), ("A2",))
-    assert [feed.routing.fields for s in plan.subqueries for feed in s.inputs] == [
+    assert [edge.routing.fields for s in plan.subqueries for edge in s.inputs] == [
         ("caller",),
         ("n1",),
     ]
@@ -138,7 +138,7 @@ def test_partitions_that_vary_the_rule(name: str, key: str) -> None:
     assert partition(make_plan(checked)) == standard
     plan = make_plan(checked, grouped=True)
     assert partition(plan) == wanted
-    fields = [feed.routing.fields for s in plan.subqueries for feed in s.inputs]
+    fields = [edge.routing.fields for s in plan.subqueries for edge in s.inputs]
     assert fields == [("caller",), ("n1",)]
 
 
@@ -214,7 +214,7 @@ def test_a_cartesian_product_is_split_as_pairs() -> None:
     on = "left.caller = right.caller OR left.callee = right.callee"
     net.output("O", left.product(right, on=on, window=bx.time(3)).named("CP"))
     plan = make_plan(net.check(), buckets=4, instances=4)
-    assert [str(feed.routing) for feed in plan["CP"].inputs] == [
+    assert [str(edge.routing) for edge in plan["CP"].inputs] == [
         "to a row or column of a grid, by caller, callee"
     ] * 2
     assert (plan["CP"].buckets, plan["CP"].instances) == (4, 4)

@@ -1,4 +1,4 @@
-"""Subqueries, levels and feeds; properties over random networks."""
+"""Subqueries, levels and edges; properties over random networks."""
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +28,7 @@ def shape(plan: Plan) -> list[tuple[str, ...]]:
 
 def routes(plan: Plan, name: str) -> list[str]:
     return [
-        f"{feed.arc} -> {feed.consumer}.{feed.port} {feed.routing}" for feed in plan[name].inputs
+        f"{edge.arc} -> {edge.consumer}.{edge.port} {edge.routing}" for edge in plan[name].inputs
     ]
 
 
@@ -51,11 +51,11 @@ def check_plan(checked: Checked, plan: Plan) -> None:
                 crossing.append((arc, box, port))
                 assert before.level < subquery.level, "levels respect arrows"
                 assert arc in before.outputs
-        feeds = [(feed.arc, feed.consumer, feed.port) for feed in subquery.inputs]
-        assert feeds == crossing, "every arc that enters has a routing"
-        for feed in subquery.inputs:
-            assert set(feed.routing.fields) <= set(checked.schemas[feed.arc].fields)
-        kinds = {feed.routing.kind for feed in subquery.inputs}
+        edges = [(edge.arc, edge.consumer, edge.port) for edge in subquery.inputs]
+        assert edges == crossing, "every arc that enters has a routing"
+        for edge in subquery.inputs:
+            assert set(edge.routing.fields) <= set(checked.schemas[edge.arc].fields)
+        kinds = {edge.routing.kind for edge in subquery.inputs}
         assert ("single" in kinds) == (subquery.buckets == 1 < plan.buckets)
         assert subquery.instances <= max(subquery.buckets, 4 * (subquery.level == 0))
     leaving = {output.source for output in net.outputs.values()}
@@ -80,7 +80,7 @@ def test_plans_of_random_networks(net: bx.Network, grouped: bool) -> None:
                     if (f.consumer, f.port) == (box, port)
                 ]
                 if alone and wanted.kind != "any" and not node.box.tables:
-                    assert [feed.routing for feed in found] == [wanted]
+                    assert [edge.routing for edge in found] == [wanted]
 
 
 @settings(max_examples=50, deadline=None)
@@ -103,7 +103,7 @@ def test_a_prefix_for_each_input_and_a_subquery_for_each_stateful_box() -> None:
     plan = make_plan(net.check())
     assert shape(plan) == [("a", "f", "m"), ("b",), ("j", "j", "g")]
     assert routes(plan, "j") == ["m -> j.0 by k", "b -> j.1 by x"]
-    assert [str(t) for feed in plan["j"].inputs for t in feed.routing.types] == ["float", "float"]
+    assert [str(t) for edge in plan["j"].inputs for t in edge.routing.types] == ["float", "float"]
     assert [str(arc) for s in plan.subqueries for arc in s.outputs] == ["m", "b", "g"]
 
 
@@ -164,7 +164,7 @@ def test_tables_that_wait_for_each_other_are_one_subquery() -> None:
     net.output("p", w2.select("SELECT * FROM one WHERE k = input.k").named("r1"))
     plan = make_plan(net.check())
     assert [len(s.boxes) for s in plan.subqueries] == [0, 0, 4]
-    assert {feed.routing.kind for feed in plan.subqueries[-1].inputs} == {"single"}
+    assert {edge.routing.kind for edge in plan.subqueries[-1].inputs} == {"single"}
 
 
 def test_aggregates_that_combine_are_marked() -> None:
@@ -203,8 +203,8 @@ def test_a_product_does_not_copy_what_others_read() -> None:
     close = dear.product(b, on="left.x < right.x", window=bx.time(9)).named("p").in_group("g")
     net.output("o", close)
     plan = make_plan(net.check(), grouped=True)
-    assert {feed.routing.kind for feed in plan["p"].inputs} == {"single"}
-    assert {feed.routing.kind for feed in make_plan(net.check())["p"].inputs} == {"pairs"}
+    assert {edge.routing.kind for edge in plan["p"].inputs} == {"single"}
+    assert {edge.routing.kind for edge in make_plan(net.check())["p"].inputs} == {"pairs"}
 
 
 def test_mistakes() -> None:

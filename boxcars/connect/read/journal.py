@@ -39,7 +39,7 @@ _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before a connection that was lost is opened again: at first, and in the end."""
 _NOTE = "position.json"
 
-_log = logging.getLogger("boxcars.io")
+_log = logging.getLogger("boxcars.connect")
 
 
 class InboxReader(Reader):

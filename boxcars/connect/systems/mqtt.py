@@ -32,7 +32,7 @@ _SECONDS = 10.0
 _FLYING = 1000
 """Messages of ours that may wait for their acknowledgement."""
 
-_log = logging.getLogger("boxcars.outside")
+_log = logging.getLogger("boxcars.connect")
 
 
 class Mqtt(Connector):

@@ -40,7 +40,7 @@ _LOOK = 5.0
 _IDLE = 300.0
 """Seconds after which the server forgets a consumer that asks for nothing."""
 
-_log = logging.getLogger("boxcars.outside")
+_log = logging.getLogger("boxcars.connect")
 
 
 class Nats(Connector):

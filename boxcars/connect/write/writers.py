@@ -39,7 +39,7 @@ PATIENCE = 600.0
 _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before it is tried again: at first, and in the end."""
 
-_log = logging.getLogger("boxcars.io")
+_log = logging.getLogger("boxcars.connect")
 
 
 class OneFile(Outlet):

@@ -25,7 +25,7 @@ class Turn:
     frontier: Frontier
 
 
-def feed(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
+def ordered_turns(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
     """Cut the tuples into trains and put each in order, as far as its slack allows."""
     state: State | None = None
     for number in range(trains):

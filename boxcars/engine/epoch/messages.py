@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from boxcars.engine.layout.pieces import Shape
-from boxcars.engine.state.checkpoint import Files, Plan
+from boxcars.engine.state.checkpoint import EpochPlan, Files
 from boxcars.engine.stats.arc_samples import Peeked
 from boxcars.engine.stats.bucket_load import Load
 from boxcars.engine.stats.counters import Counts
@@ -20,12 +20,12 @@ from boxcars.own_code.bundle import Bundle
 
 
 @dataclass(frozen=True)
-class Task:
+class EpochTask:
     """What is told of an epoch: the network, its layout, its checkpoint, and what it reads."""
 
     network: str
     folder: str
-    plan: Plan
+    plan: EpochPlan
     before: Files
     sinks: Mapping[str, str]
     shape: Shape
@@ -48,9 +48,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Arrival:
-    """A train that comes to a piece by one of its feeds, and the promise that comes with it."""
+    """A train that comes to a piece by one of its edges, and the promise that comes with it."""
 
-    feed: int
+    edge: int
     sender: int
     train: pl.DataFrame
     frontier: Frontier

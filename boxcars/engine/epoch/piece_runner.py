@@ -22,7 +22,7 @@ from boxcars.connect.files import write_table, writing
 from boxcars.connect.read.splits import read_split
 from boxcars.engine.epoch.dead_letters import put_aside, reasons_of
 from boxcars.engine.epoch.input_ordering import Turn, take_turn
-from boxcars.engine.epoch.messages import Arrival, Done, Task
+from boxcars.engine.epoch.messages import Arrival, Done, EpochTask
 from boxcars.engine.flow.stepper import Stepper
 from boxcars.engine.layout.pieces import Layout, Piece, make_layout
 from boxcars.engine.state.loading import load_states, save_states
@@ -39,7 +39,7 @@ from boxcars.tables.epoch_transaction import open_tables
 Sent = Iterator[tuple[Piece, Arrival]]
 
 
-def run_piece(task: Task, piece: Piece, arrivals: Sequence[Arrival]) -> tuple[Sent, Done]:
+def run_piece(task: EpochTask, piece: Piece, arrivals: Sequence[Arrival]) -> tuple[Sent, Done]:
     """Run a piece: merge what came, step the boxes, keep the states, send on what leaves."""
     layout = make_layout(task.network, task.shape)
     if piece.sink:
@@ -49,7 +49,7 @@ def run_piece(task: Task, piece: Piece, arrivals: Sequence[Arrival]) -> tuple[Se
 
 
 def _run_boxes(
-    task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arrival], stepper: Stepper
+    task: EpochTask, layout: Layout, piece: Piece, arrivals: Sequence[Arrival], stepper: Stepper
 ) -> tuple[Sent, Done]:
     subquery = layout.plan[piece.name]
     states, known = load_states(task, layout, piece)
@@ -60,9 +60,9 @@ def _run_boxes(
             stepper, task, subquery.source, states, ranked=layout.ranked
         )
         stepper.enter({subquery.source: turn})
-    for number, feed in enumerate(subquery.inputs):
-        train, frontier = _merge([a for a in arrivals if a.feed == number], layout, feed.arc)
-        stepper.arrive(feed.consumer, feed.port, train, frontier)
+    for number, edge in enumerate(subquery.inputs):
+        train, frontier = _merge([a for a in arrivals if a.edge == number], layout, edge.arc)
+        stepper.arrive(edge.consumer, edge.port, train, frontier)
     stepper.run(layout.stages[piece.name])
     after |= stepper.states
     files = save_states(task, piece, after, known)
@@ -84,12 +84,12 @@ def _send(layout: Layout, piece: Piece, stepper: Stepper) -> Sent:
     """What leaves, to all that read it."""
     for arc in layout.plan[piece.name].outputs:
         train, frontier = stepper.frames[arc], stepper.frontiers[arc.source]
-        for reader in layout.readers.get(arc, ()):
-            for target, part in layout.split(train, reader):
-                yield target, Arrival(reader.feed, piece.number, part, frontier)
+        for consumer in layout.consumers.get(arc, ()):
+            for target, part in layout.split(train, consumer):
+                yield target, Arrival(consumer.edge, piece.number, part, frontier)
 
 
-def _run_sink(task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arrival]) -> Done:
+def _run_sink(task: EpochTask, layout: Layout, piece: Piece, arrivals: Sequence[Arrival]) -> Done:
     """Write what comes to an output as the part of this epoch."""
     outputs = layout.checked.network.outputs
     train, _ = _merge(arrivals, layout, outputs[piece.name].source)
@@ -98,7 +98,7 @@ def _run_sink(task: Task, layout: Layout, piece: Piece, arrivals: Sequence[Arriv
     return Done(piece.number, rows={piece.name: train.height}, worth=worth(outputs, found))
 
 
-def write_output(task: Task, layout: Layout, name: str, train: pl.DataFrame) -> None:
+def write_output(task: EpochTask, layout: Layout, name: str, train: pl.DataFrame) -> None:
     """Write the part of this epoch for an output that anybody wants."""
     if name in task.sinks and train.height:
         arc = layout.checked.network.outputs[name].source
@@ -106,7 +106,7 @@ def write_output(task: Task, layout: Layout, name: str, train: pl.DataFrame) -> 
         _write(train.select(fields), Path(task.sinks[name]), f"{task.plan.epoch:08d}")
 
 
-def with_letters(done: Done, task: Task, stepper: Stepper) -> Done:
+def with_letters(done: Done, task: EpochTask, stepper: Stepper) -> Done:
     """What a piece did, with the records that became no tuples, which it puts aside."""
     letters = put_aside(task.folder, task.plan.epoch, done.piece, stepper.dead)
     reasons = reasons_of(stepper.dead)
@@ -118,7 +118,7 @@ _TURN = 0.0005
 """Seconds for which a thread has Python to itself while others want it."""
 
 
-def run_here(task: Task) -> list[Done]:
+def run_here(task: EpochTask) -> list[Done]:
     """Run all pieces of an epoch in this process, those of a level side by side."""
     layout = make_layout(task.network, task.shape)
     waiting: dict[int, list[Arrival]] = {piece.number: [] for piece in layout.pieces}
@@ -149,7 +149,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def read_turn(
-    stepper: Stepper, task: Task, name: str, states: Mapping[str, State], ranked: bool
+    stepper: Stepper, task: EpochTask, name: str, states: Mapping[str, State], ranked: bool
 ) -> tuple[Turn, State]:
     """What an input gives in this epoch, in order, and what waits for the next."""
     start = perf_counter()
@@ -158,7 +158,7 @@ def read_turn(
     train = pl.concat([part.tuples for part in read]) if read else entity.schema.empty()
     first = task.plan.splits[name][0].position if read else 0
     names = [f"{RANK}0"] if ranked else []
-    names += [POSITION] if any(n.box.type == "drop" for n in stepper.net.boxes.values()) else []
+    names += [POSITION] if any(n.box.positioned for n in stepper.net.boxes.values()) else []
     place = pl.int_range(first, first + pl.len(), dtype=pl.Int64)
     train = train.with_columns(place.alias(column) for column in names)
     for part in read:

@@ -9,7 +9,7 @@ from time import monotonic
 
 from boxcars.connect.read.base import Place, Portion, Reader
 from boxcars.connect.systems.mailbox import Mailbox
-from boxcars.engine.state.checkpoint import Manifest, Plan
+from boxcars.engine.state.checkpoint import EpochPlan, Manifest
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError
 from boxcars.model.types import Type
@@ -40,7 +40,7 @@ class Planner:
         found = {name: getattr(reader, "intake", None) for name, reader in self._readers.items()}
         return {name: intake for name, intake in found.items() if isinstance(intake, Mailbox)}
 
-    def next(self, last: Manifest | None) -> Plan | None:
+    def next(self, last: Manifest | None) -> EpochPlan | None:
         """The plan of the epoch behind ``last``, or None if there is nothing new yet."""
         before = places_of(self._readers, last)
         portions = {name: self._take(name, place) for name, place in before.items()}
@@ -52,7 +52,7 @@ class Planner:
         if places == before and not ahead and not all(final.values()):
             return None
         splits = {name: portion.splits for name, portion in portions.items()}
-        return Plan(1 if last is None else last.epoch + 1, splits, final, places, ahead)
+        return EpochPlan(1 if last is None else last.epoch + 1, splits, final, places, ahead)
 
     def _ahead(
         self, before: Mapping[str, Place], places: Mapping[str, Place], last: Manifest | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 
-from boxcars.engine.epoch.messages import Done, Task
+from boxcars.engine.epoch.messages import Done, EpochTask
 from boxcars.engine.epoch.piece_runner import read_heads, read_turn, with_letters, write_output
 from boxcars.engine.flow.single_instance import Whole
 from boxcars.engine.layout.pieces import Layout, Piece
@@ -25,7 +25,7 @@ _LOCKSTEP = ""
 """Whose state it is that inputs wait for each other: no box has that name."""
 
 
-def run_written(task: Task, layout: Layout) -> Done:
+def run_written(task: EpochTask, layout: Layout) -> Done:
     """Run an epoch, or give what it gave when its changes were made before."""
     net = layout.checked.network
     with open_tables(net.tables, task.tables, task.folder, writes(net)) as store:
@@ -37,7 +37,7 @@ def run_written(task: Task, layout: Layout) -> Done:
         return done
 
 
-def _run(task: Task, layout: Layout, store: EpochTables) -> Done:
+def _run(task: EpochTask, layout: Layout, store: EpochTables) -> Done:
     whole = Whole(layout.checked, store, task.peeks)
     states, known = load_whole(task)
     whole.stepper.states = {name: states[name] for name in whole.net.boxes if name in states}

@@ -11,7 +11,7 @@ import polars as pl
 from pyspark import RDD
 from pyspark.sql import SparkSession
 
-from boxcars.engine.epoch.messages import Arrival, Done, Outcome, Task
+from boxcars.engine.epoch.messages import Arrival, Done, EpochTask, Outcome
 from boxcars.engine.epoch.piece_runner import run_here, run_piece
 from boxcars.engine.epoch.table_transaction import run_written
 from boxcars.engine.exec.compile_progress import noting_compiling
@@ -38,7 +38,7 @@ class Packed:
     """An arrival on its way to a piece; its train as Arrow bytes."""
 
     target: int
-    feed: int
+    edge: int
     sender: int
     frontier: Frontier
     data: bytes
@@ -48,14 +48,14 @@ class Packed:
         """Pack an arrival."""
         stream = BytesIO()
         arrival.train.write_ipc_stream(stream)
-        return cls(target, arrival.feed, arrival.sender, arrival.frontier, stream.getvalue())
+        return cls(target, arrival.edge, arrival.sender, arrival.frontier, stream.getvalue())
 
     def unpack(self) -> Arrival:
         """The arrival again."""
-        return Arrival(self.feed, self.sender, pl.read_ipc_stream(self.data), self.frontier)
+        return Arrival(self.edge, self.sender, pl.read_ipc_stream(self.data), self.frontier)
 
 
-def run_job(spark: SparkSession, task: Task) -> Outcome:
+def run_job(spark: SparkSession, task: EpochTask) -> Outcome:
     """Run an epoch on Spark; what went wrong is said in a sentence."""
     layout = make_layout(task.network, task.shape)
     try:
@@ -72,7 +72,7 @@ def run_job(spark: SparkSession, task: Task) -> Outcome:
     return _outcome([done for done in found if isinstance(done, Done)])
 
 
-def worth_a_shuffle(spark: SparkSession, task: Task, layout: Layout) -> bool:
+def worth_a_shuffle(spark: SparkSession, task: EpochTask, layout: Layout) -> bool:
     """Whether the pieces of a level had better run in tasks of their own.
 
     Where all of Spark is one process they run as threads of one task: trains stay where they are.
@@ -99,7 +99,7 @@ def _outcome(found: Sequence[Done]) -> Outcome:
     return Outcome(files, stats, rows, heads, worth, loads, peeked, dead, letters)
 
 
-def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
+def _run_alone(tasks: Iterable[EpochTask]) -> Iterator[Done | str]:
     """Run a whole epoch in one task on an executor."""
     for task in tasks:
         with at_work(), noting_compiling(task.folder):
@@ -114,7 +114,7 @@ def _run_alone(tasks: Iterable[Task]) -> Iterator[Done | str]:
                 yield str(error)
 
 
-def _levels(spark: SparkSession, task: Task, layout: Layout) -> RDD[Any]:
+def _levels(spark: SparkSession, task: EpochTask, layout: Layout) -> RDD[Any]:
     """One linear job: each level is a shuffle of trains and a task for each of its pieces."""
     first = len(layout.levels[0])
     rdd: RDD[Any] = spark.sparkContext.parallelize(range(first), first).map(lambda n: (n, None))
@@ -129,7 +129,7 @@ def _itself(partition: int) -> int:
     return partition
 
 
-def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterator[Parcel]]:
+def _runner(task: EpochTask, level: int) -> Callable[[int, Iterable[Parcel]], Iterator[Parcel]]:
     """What the tasks of a level do."""
 
     def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
@@ -141,7 +141,7 @@ def _runner(task: Task, level: int) -> Callable[[int, Iterable[Parcel]], Iterato
 
 
 def _run_partition(
-    task: Task, level: int, partition: int, parcels: Iterable[Parcel]
+    task: EpochTask, level: int, partition: int, parcels: Iterable[Parcel]
 ) -> Iterator[Parcel]:
     """Run one piece with what came for it; all else is passed on to the next level.
 

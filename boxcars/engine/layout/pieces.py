@@ -56,12 +56,12 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Reader:
-    """Who reads an arc that leaves a subquery: a feed of another one, or a sink."""
+class Consumer:
+    """Who reads an arc that leaves a subquery: an edge of another one, or a sink."""
 
     name: str
     sink: bool = False
-    feed: int = 0
+    edge: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,15 +99,15 @@ class Layout:
         return found
 
     @cached_property
-    def readers(self) -> Mapping[Arc, tuple[Reader, ...]]:
+    def consumers(self) -> Mapping[Arc, tuple[Consumer, ...]]:
         """Who reads each arc that leaves a subquery."""
-        found: dict[Arc, list[Reader]] = {}
+        found: dict[Arc, list[Consumer]] = {}
         for subquery in self.plan.subqueries:
-            for number, feed in enumerate(subquery.inputs):
-                found.setdefault(feed.arc, []).append(Reader(subquery.name, feed=number))
+            for number, edge in enumerate(subquery.inputs):
+                found.setdefault(edge.arc, []).append(Consumer(subquery.name, edge=number))
         for name, output in self.checked.network.outputs.items():
-            found.setdefault(output.source, []).append(Reader(name, sink=True))
-        return {arc: tuple(readers) for arc, readers in found.items()}
+            found.setdefault(output.source, []).append(Consumer(name, sink=True))
+        return {arc: tuple(consumers) for arc, consumers in found.items()}
 
     @cached_property
     def ranked(self) -> bool:
@@ -129,14 +129,16 @@ class Layout:
         schema = self.checked.schemas[arc]
         return schema.ts if schema.ordered else None
 
-    def split(self, train: pl.DataFrame, reader: Reader) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """The load balancer: what each piece of a reader gets of a train."""
-        pieces = self.places[reader.name, reader.sink]
+    def split(
+        self, train: pl.DataFrame, consumer: Consumer
+    ) -> Iterator[tuple[Piece, pl.DataFrame]]:
+        """The load balancer: what each piece of a consumer gets of a train."""
+        pieces = self.places[consumer.name, consumer.sink]
         if len(pieces) == 1:
             yield pieces[0], train
             return
-        subquery = self.plan[reader.name]
-        routing = subquery.inputs[reader.feed].routing
+        subquery = self.plan[consumer.name]
+        routing = subquery.inputs[consumer.edge].routing
         places = locate(subquery, routing, train)
         for piece in pieces:
             yield piece, train.filter(places.owned_by(piece.instance))

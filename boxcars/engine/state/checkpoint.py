@@ -36,7 +36,7 @@ _KEPT = 2
 
 
 @dataclass(frozen=True)
-class Plan:
+class EpochPlan:
     """What an epoch reads of each input, whether that is the end of it, and the place behind."""
 
     epoch: int
@@ -73,7 +73,7 @@ class Checkpoint:
                 part.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Nobody else may use the folder; what a run that broke off has left there is removed."""
         with writing(self.folder):
             lock = (self.folder / "lock").open("w")
@@ -102,12 +102,12 @@ class Checkpoint:
         names = sorted(path.name for path in self._epochs.glob("*.done.json"))
         return None if not names else _read(self._epochs / names[-1], _manifest)
 
-    def plan_of(self, epoch: int) -> Plan | None:
+    def plan_of(self, epoch: int) -> EpochPlan | None:
         """What was planned for an epoch, if it was begun."""
         path = self._epochs / f"{epoch:08d}.plan.json"
         return _read(path, _plan) if path.exists() else None
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: EpochPlan) -> None:
         """Write down what an epoch reads, before it runs."""
         self._write(self._epochs / f"{plan.epoch:08d}.plan.json", asdict(plan))
 
@@ -191,9 +191,9 @@ def _read(path: Path, make: Callable[[Any], T]) -> T:
         raise BoxcarsError(f"{path}: the checkpoint is damaged: {error}.") from None
 
 
-def _plan(plain: Any) -> Plan:
+def _plan(plain: Any) -> EpochPlan:
     splits = {name: tuple(map(split_of, found)) for name, found in plain["splits"].items()}
-    return Plan(plain["epoch"], splits, plain["final"], _places(plain), plain["ahead"])
+    return EpochPlan(plain["epoch"], splits, plain["final"], _places(plain), plain["ahead"])
 
 
 def _places(plain: Any) -> Mapping[str, Place]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from boxcars.engine.epoch.messages import Task
+from boxcars.engine.epoch.messages import EpochTask
 from boxcars.engine.layout.pieces import Layout, Piece, make_layout, owned, owned_first
 from boxcars.engine.state.checkpoint import Checkpoint, Files
 from boxcars.engine.state.network_upgrade import unchanged
@@ -27,7 +27,7 @@ _AT_HAND: dict[tuple[str, int], dict[str, tuple[Stamp, pl.DataFrame]]] = {}
 """What a piece saved last in this process, by its file, with what tells that file from another."""
 
 
-def load_states(task: Task, layout: Layout, piece: Piece) -> tuple[dict[str, State], Known]:
+def load_states(task: EpochTask, layout: Layout, piece: Piece) -> tuple[dict[str, State], Known]:
     """The states of the boxes of a piece, and the files of those frames that were loaded."""
     checkpoint = Checkpoint(task.folder)
     subquery = layout.plan[piece.name]
@@ -50,7 +50,7 @@ def load_states(task: Task, layout: Layout, piece: Piece) -> tuple[dict[str, Sta
     return states, known
 
 
-def load_whole(task: Task) -> tuple[dict[str, State], Known]:
+def load_whole(task: EpochTask) -> tuple[dict[str, State], Known]:
     """The states of a network that runs in one place."""
     checkpoint = Checkpoint(task.folder)
     states: dict[str, State] = {}
@@ -89,8 +89,8 @@ def _share(
     """What a piece takes over of the states that the pieces of a box had."""
     box, schemas = layout.checked.network.boxes[name].box, layout.checked.inputs_of(name)
     assert isinstance(box, Stateful)
-    feeds = (*subquery.inputs, *subquery.inside)
-    routings = {feed.port: feed.routing for feed in feeds if feed.consumer == name}
+    edges = (*subquery.inputs, *subquery.inside)
+    routings = {edge.port: edge.routing for edge in edges if edge.consumer == name}
     if old.kind == "pairs":
         states = [
             box.share([state], _first_copies(old, i, name), schemas)
@@ -113,8 +113,8 @@ def _share(
 
 def _first_copies(old: Subquery, instance: int, name: str) -> Mine:
     """Of a tuple that several pieces have, one is taken; only those for pairs are in several."""
-    feeds = (*old.inputs, *old.inside)
-    routings = {feed.port: feed.routing for feed in feeds if feed.consumer == name}
+    edges = (*old.inputs, *old.inside)
+    routings = {edge.port: edge.routing for edge in edges if edge.consumer == name}
 
     def first(port: int, rows: pl.DataFrame) -> pl.Series:
         routing = routings.get(port)
@@ -147,7 +147,7 @@ def _stamp(path: Path) -> Stamp | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def save_states(task: Task, piece: Piece, states: Mapping[str, State], known: Known) -> Files:
+def save_states(task: EpochTask, piece: Piece, states: Mapping[str, State], known: Known) -> Files:
     """Write the frames that are new; those that were there before are named again."""
     checkpoint = Checkpoint(task.folder)
     files = dict(known)

@@ -109,7 +109,7 @@ def _check_change(checkpoint: Checkpoint, last: Manifest, old: str, new: str) ->
 def _hidden(layout: Layout) -> tuple[bool, bool]:
     """What decides about the hidden columns of all tuples."""
     boxes = layout.checked.network.boxes.values()
-    return layout.ranked, any(node.box.type == "drop" for node in boxes)
+    return layout.ranked, any(node.box.positioned for node in boxes)
 
 
 def unchanged(network_before: str, after: str, shape: Shape) -> frozenset[str]:

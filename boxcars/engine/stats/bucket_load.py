@@ -75,8 +75,8 @@ def count_loads(layout: Layout, subquery: Subquery, stepper: Stepper) -> dict[st
 
 def routings_of(subquery: Subquery, box: str) -> dict[int, Routing]:
     """How what enters each port of a box is routed, if it is."""
-    feeds = (*subquery.inputs, *subquery.inside)
-    return {feed.port: feed.routing for feed in feeds if feed.consumer == box}
+    edges = (*subquery.inputs, *subquery.inside)
+    return {edge.port: edge.routing for edge in edges if edge.consumer == box}
 
 
 def _sampled(

@@ -98,7 +98,7 @@ class Stepping:
 
     def _numbered(self, found: Conformed) -> pl.DataFrame:
         """The tuples, with their positions if a box drops some by them."""
-        if any(node.box.type == "drop" for node in self._net.boxes.values()):
+        if any(node.box.positioned for node in self._net.boxes.values()):
             return found.tuples.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(POSITION))
         return found.tuples
 

@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
-_ADDRESS = re.compile(r"the run is at (https?://\S+)")
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 _LINES = 2000
 """Lines of the log that are kept at hand."""
@@ -28,15 +27,20 @@ Usage = tuple[float | None, int | None]
 
 
 class Process:
-    """``boxcars run`` in a process of its own, with what it says in a file and at hand."""
+    """``boxcars run`` in a process of its own, with what it says in a file and at hand.
+
+    It writes the address of its port to a file beside its log.
+    """
 
     def __init__(
         self, arguments: Sequence[str], folder: Path, log: Path, environment: Mapping[str, str]
     ) -> None:
         self.lines: deque[str] = deque(maxlen=_LINES)
-        self.address: str | None = None
+        self._address_file = log.with_name("address")
+        self._address_file.unlink(missing_ok=True)
+        named = ["--address-file", str(self._address_file.resolve())]
         self._popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "boxcars.studio.runs.child", *arguments],
+            [sys.executable, "-P", "-m", "boxcars.studio.runs.child", *arguments, *named],
             cwd=folder,
             env={**os.environ, **environment},
             stdin=subprocess.PIPE,
@@ -49,8 +53,15 @@ class Process:
         self._reader = threading.Thread(target=self._listen, name="boxcars-log", daemon=True)
         self._reader.start()
 
+    @property
+    def address(self) -> str | None:
+        """Where its port is; None until it answers."""
+        with suppress(FileNotFoundError):
+            return self._address_file.read_text(encoding="utf-8").strip()
+        return None
+
     def _listen(self) -> None:
-        """Keep what the process says, and hear where its port is."""
+        """Keep what the process says."""
         assert self._popen.stdout is not None
         with self._log.open("a", encoding="utf-8") as file, self._popen.stdout as said:
             for raw in said:
@@ -58,8 +69,6 @@ class Process:
                 self.lines.append(line)
                 file.write(f"{line}\n")
                 file.flush()
-                if self.address is None and (match := _ADDRESS.search(line)):
-                    self.address = match[1]
 
     @property
     def code(self) -> int | None:

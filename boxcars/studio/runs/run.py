@@ -6,7 +6,7 @@ import secrets
 import shlex
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -147,7 +147,7 @@ class TheRun:
         record.state = "stopped" if self._stopping or code in (0, INTERRUPTED) else "failed"
         if done and code == 0:
             record.state = "finished"
-        record.sentence = _last_words(record, process.lines, code)
+        record.sentence = _last_words(record, process, code)
         record.ended = time()
         if self._changing:
             record.state, record.sentence = "starting", "it goes on with the change ..."
@@ -220,7 +220,7 @@ class TheRun:
         self._watcher.join()
         self._changing = False
         self.record.state, self.record.ended = "failed", time()
-        self.record.sentence = _why(process.lines, process.code or 0)
+        self.record.sentence = _why(process.lines, process.code or 0, process.address)
         self._keep()
         return self.record.sentence
 
@@ -319,22 +319,22 @@ def _progress(record: Record) -> str:
     return f"epoch {record.epoch}: {read:,} tuples in, {out:,} out.{late}"
 
 
-def _last_words(record: Record, lines: Sequence[str], code: int) -> str:
+def _last_words(record: Record, process: Process, code: int) -> str:
     if record.state == "failed":
-        return _why(lines, code)
+        return _why(process.lines, code, process.address)
     head = "all input is processed" if record.state == "finished" else "it was stopped"
     return f"{head}; {_progress(record)}"
 
 
-def _why(lines: Sequence[str], code: int) -> str:
-    """The sentence of a run that failed, from the last line that it wrote.
+def _why(lines: Iterable[str], code: int, address: str | None) -> str:
+    """Why a run failed: the last line that it wrote, but for the one that tells its address.
 
-    >>> _why(["the run is at http://127.0.0.1:1", "input 'calls' has no source: give it data."], 1)
-    "input 'calls' has no source: give it data."
+    >>> _why(["input 'calls' has no source.", "the run is at http://[::1]:1"], 1, "http://[::1]:1")
+    "input 'calls' has no source."
     """
     if code < 0:
         return f"the process of the run was ended by signal {-code}; perhaps memory was short."
-    said = [line for line in lines if line.strip() and "the run is at " not in line]
+    said = [line for line in lines if line.strip() and not (address and line.endswith(address))]
     if not said:
         return f"the process of the run ended with code {code}; its log is empty."
     return said[-1].strip()

@@ -6,7 +6,7 @@ import pytest
 
 from boxcars.connect.systems.connector import Connector, connectors
 
-OURS = [cls for cls in connectors() if cls.__module__.startswith("boxcars.outside.")]
+OURS = [cls for cls in connectors() if cls.__module__.startswith("boxcars.connect.systems.")]
 
 
 @pytest.mark.parametrize("cls", OURS, ids=lambda cls: cls.scheme)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from boxcars.engine.epoch.input_ordering import Turn, feed
+from boxcars.engine.epoch.input_ordering import Turn, ordered_turns
 from boxcars.model.entities import Input
 from boxcars.model.schema import Schema
 
@@ -19,7 +19,7 @@ START = datetime(2026, 1, 1)
 def turns(times: list[Any], type_: str, slack: float, trains: int) -> list[Turn]:
     schema = Schema.of({"t": type_, "n": "int"}, ts="t")
     frame = pl.DataFrame({"t": times, "n": range(len(times))}, schema=schema.dtypes)
-    return list(feed(frame, Input(schema.fields, "t", slack), trains))
+    return list(ordered_turns(frame, Input(schema.fields, "t", slack), trains))
 
 
 def column(turns: list[Turn], which: str) -> list[int]:

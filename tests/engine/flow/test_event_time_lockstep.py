@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.engine.epoch.input_ordering import feed
+from boxcars.engine.epoch.input_ordering import ordered_turns
 from boxcars.engine.flow.event_time_lockstep import Lockstep
 from boxcars.model.entities import Input
 from boxcars.model.schema import Schema
@@ -23,7 +23,7 @@ def steps(data: dict[str, list[Any]], type_: str, slack: float, trains: int) -> 
     schema = Schema.of({"t": type_, "n": "int"}, ts="t")
     inputs = {name: Input(schema.fields, "t", slack) for name in data}
     feeds = {
-        name: feed(
+        name: ordered_turns(
             pl.DataFrame({"t": times, "n": range(len(times))}, schema=schema.dtypes),
             inputs[name],
             trains,

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.connect.read.splits import FileSplit
-from boxcars.engine.epoch.messages import Task
+from boxcars.engine.epoch.messages import EpochTask
 from boxcars.engine.epoch.piece_runner import run_here
 from boxcars.engine.layout.pieces import Shape, lay_out
-from boxcars.engine.state.checkpoint import Plan
+from boxcars.engine.state.checkpoint import EpochPlan
 from boxcars.model.network import Network
 from boxcars.model.serialize import network_to_plain
 from tests.engine.test_transparency import STATEFUL, as_columns, rows
@@ -40,8 +40,8 @@ def run_pieces(
             splits[name] = (FileSplit(str(folder / f"{number}.arrow"), start, stop, start),)
         final = dict.fromkeys(sources, epoch == len(shapes) - 1)
         sinks = {name: str(folder / f"out{n}") for n, name in enumerate(net.outputs)}
-        plan = Plan(epoch, splits, final)
-        task = Task(text, str(folder), plan, before, sinks, shape, shapes[max(epoch - 1, 0)])
+        plan = EpochPlan(epoch, splits, final)
+        task = EpochTask(text, str(folder), plan, before, sinks, shape, shapes[max(epoch - 1, 0)])
         before = tuple(entry for done in run_here(task) for entry in done.state)
     return {name: written(folder / f"out{n}") for n, name in enumerate(net.outputs)}
 
