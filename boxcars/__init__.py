@@ -20,8 +20,8 @@ from boxcars.engine.stats.run_stats import RunStats
 from boxcars.expr import Expr, function
 from boxcars.kernels.aggregates.user import aggregate
 from boxcars.kernels.contract import Frontier, State
-from boxcars.kernels.user_operator import Operator, Setup
-from boxcars.kernels.user_per_key import PerKey
+from boxcars.kernels.user.operator import Operator, Setup
+from boxcars.kernels.user.per_key import PerKey
 from boxcars.lang.files import check_file, check_text, dumps, load, loads, save
 from boxcars.model.box import Box, box_types
 from boxcars.model.check import Checked

@@ -33,7 +33,7 @@ from boxcars.connect.systems.connector import connectors
 from boxcars.draw import FORMATS, draw
 from boxcars.draw.plan import PLAN_FORMATS
 from boxcars.engine.exec.memory import POLARS_KEEPS, keep_memory
-from boxcars.engine.stats.totals import stats_table
+from boxcars.engine.flow.box_stats import stats_table
 from boxcars.expr import functions as all_functions
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.files import load_unjudged

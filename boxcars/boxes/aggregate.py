@@ -18,7 +18,7 @@ from boxcars.kernels.aggregates.builtin import FUNCTIONS, SYNONYMS, Function, fi
 from boxcars.kernels.columns.ranks import ranks_of, with_ranks
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.kernels.contract import Frontier, Mine, State, Stateful, Step
-from boxcars.kernels.sorting import WAITING
+from boxcars.kernels.ordering.sorting import WAITING
 from boxcars.kernels.windows.axis import Axis
 from boxcars.kernels.windows.incremental_windows import Parking
 from boxcars.kernels.windows.kernel_of_window import window_kernel

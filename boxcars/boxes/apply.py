@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from boxcars.kernels.contract import Eager
-from boxcars.kernels.user_imports import find_named, is_name, name_of
+from boxcars.kernels.user.imports import find_named, is_name, name_of
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.ordered_map import Fields

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from boxcars.kernels.contract import Frontier, State, Stateful, Step
-from boxcars.kernels.sorting import Buffer, Slack
+from boxcars.kernels.ordering.sorting import Buffer, Slack
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.order import has_place

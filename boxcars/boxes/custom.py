@@ -21,9 +21,9 @@ from boxcars.kernels.contract import (
     earliest,
     split_point,
 )
-from boxcars.kernels.user_arguments import read_arguments
-from boxcars.kernels.user_imports import find_named, name_of
-from boxcars.kernels.user_operator import (
+from boxcars.kernels.user.arguments import read_arguments
+from boxcars.kernels.user.imports import find_named, name_of
+from boxcars.kernels.user.operator import (
     INPUT,
     Driver,
     Leaving,
@@ -32,7 +32,7 @@ from boxcars.kernels.user_operator import (
     TrainDriver,
     called,
 )
-from boxcars.kernels.user_per_key import PerKey, TupleDriver
+from boxcars.kernels.user.per_key import PerKey, TupleDriver
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.order import has_place, in_words

@@ -11,8 +11,8 @@ import polars as pl
 from boxcars.boxes.aggregate import function_type, read_function
 from boxcars.expr import Expr
 from boxcars.kernels.contract import Frontier, State, Stateful, Step, appended
-from boxcars.kernels.interpolation import INTERPOLATE, Nearby
-from boxcars.kernels.sorting import earlier, later, physical, stored
+from boxcars.kernels.ordering.interpolation import INTERPOLATE, Nearby
+from boxcars.kernels.ordering.sorting import earlier, later, physical, stored
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.ordered_map import Fields

@@ -24,7 +24,7 @@ from boxcars.kernels.contract import (
     split_point,
 )
 from boxcars.kernels.join.match import KEY, Axis, Condition, Indexed, Input, Limit, find_pairs
-from boxcars.kernels.sorting import later, physical, stored
+from boxcars.kernels.ordering.sorting import later, physical, stored
 from boxcars.kernels.state import keyed_lsm
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param

@@ -10,7 +10,7 @@ import polars as pl
 from boxcars.boxes.waitfor import check_timeout
 from boxcars.kernels.columns.keys import encode_keys
 from boxcars.kernels.contract import Frontier, State, Stateful, Step, appended
-from boxcars.kernels.sorting import LAST, WAITING, emit_least, physical, stored, ticks
+from boxcars.kernels.ordering.sorting import LAST, WAITING, emit_least, physical, stored, ticks
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.routing import Routing

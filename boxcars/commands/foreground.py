@@ -7,15 +7,12 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from boxcars.commands.losses import loss_lines
 from boxcars.engine.exec.compile_progress import compiling_words
-from boxcars.engine.stats.losses import loss_lines
 
 if TYPE_CHECKING:
     from boxcars.engine.run import Run, Status
     from boxcars.engine.stats.run_stats import RunStats
-
-INTERRUPTED = 130
-"""The exit code of what Ctrl-C has ended, as shells have it."""
 
 _TICK = 0.2
 """Seconds from one progress line to the next."""

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 import boxcars as bx
-from boxcars.commands.foreground import INTERRUPTED, announce, report, wait_for
+from boxcars.commands.foreground import announce, report, wait_for
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.connect.files import replacing, writing
 from boxcars.connect.read.sources import source_of
+from boxcars.engine.run import INTERRUPTED
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.plan import STRATEGIES, Strategy
 from boxcars.service.logs import LogKind, Metrics, RunLog

@@ -26,7 +26,7 @@ def cases_command(
     give.
     """
     from boxcars.studio.edit.cases import load_cases, run_cases
-    from boxcars.studio.workspace import tests_path
+    from boxcars.studio.edit.workspace import tests_path
 
     net = bx.load(network, allow_code)
     path = tests or tests_path(network)

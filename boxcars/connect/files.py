@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import feather
 
+from boxcars.connect.conform import Conformed, conform
 from boxcars.connect.formats import make_format
-from boxcars.connect.read.conform import Conformed, conform
 from boxcars.model.entities import Input, Table
 from boxcars.model.order import has_place
 from boxcars.model.problem import BoxcarsError, Wrong, nearest

@@ -18,9 +18,9 @@ from boxcars.engine.epoch.planner import Planner, naming
 from boxcars.engine.exec.compile_progress import compiled_so_far
 from boxcars.engine.exec.spark_job import run_job
 from boxcars.engine.layout.pieces import Layout, Shape, make_layout
+from boxcars.engine.measure.arc_samples import Peeks
+from boxcars.engine.measure.counters import Totals
 from boxcars.engine.state.checkpoint import Checkpoint, EpochPlan, Manifest, fingerprint
-from boxcars.engine.stats.arc_samples import Peeks
-from boxcars.engine.stats.counters import Totals
 from boxcars.kernels.compile_cache import kernels_expected
 from boxcars.kernels.contract import Stateful
 from boxcars.model.entities import Table

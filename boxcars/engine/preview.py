@@ -14,13 +14,13 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform
 from boxcars.connect.files import read_input
-from boxcars.connect.read.conform import DEAD_LETTERS, Conformed, as_frame, conform
 from boxcars.connect.read.rate import all_rows
 from boxcars.connect.read.sources import Files, Mark, Rate, Script
-from boxcars.engine.epoch.input_ordering import ordered_turns
+from boxcars.engine.flow.box_stats import BoxStats
+from boxcars.engine.flow.input_ordering import ordered_turns
 from boxcars.engine.flow.single_instance import Whole
-from boxcars.engine.stats.totals import BoxStats
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.model.check import Checked
 from boxcars.model.entities import Input

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from boxcars.connect.read.conform import as_frame
+from boxcars.connect.conform import as_frame
 from boxcars.connect.systems.mailbox import Mailbox, Message
 from boxcars.connect.write.subscription import Tap
 from boxcars.engine.driver import Epochs, Stored
@@ -28,12 +28,12 @@ from boxcars.engine.exec.session import choose_python, make_session
 from boxcars.engine.flow.stepper import arcs_read
 from boxcars.engine.layout.network_text import write_text
 from boxcars.engine.layout.pieces import BUCKETS, Shape, make_layout
+from boxcars.engine.measure.counters import Totals
+from boxcars.engine.measure.dead_letter_reasons import Dead
 from boxcars.engine.preview import to_arrow
 from boxcars.engine.state.checkpoint import Checkpoint, EpochPlan
 from boxcars.engine.state.network_upgrade import network_before
 from boxcars.engine.stats.bucket_sizes import ByBucket, held_by_bucket
-from boxcars.engine.stats.counters import Totals
-from boxcars.engine.stats.dead_letter_reasons import Dead
 from boxcars.engine.stats.run_stats import History, RunStats
 from boxcars.model.arc import Arc
 from boxcars.model.network import Network
@@ -43,6 +43,8 @@ from boxcars.own_code.used import used_in
 from boxcars.plan import Strategy
 from boxcars.tables.setup import prepare_tables
 
+INTERRUPTED = 130
+"""The exit code of a process whose run was aborted by Ctrl-C, as shells have it."""
 EPOCH_ROWS = 100_000
 _SHORTEST, _LONGEST = 0.05, 0.2
 """Seconds to sleep when there is nothing new: at first, and in the end."""

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from boxcars.kernels.contract import State
-from boxcars.kernels.user_operator import Operator, Setup
+from boxcars.kernels.user.operator import Operator, Setup
 from boxcars.linear_road.facts import DAYS
 from boxcars.linear_road.history import all_vids, toll_history
 from boxcars.model.schema import Schema

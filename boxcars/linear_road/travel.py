@@ -11,7 +11,7 @@ import polars as pl
 from numba import njit
 
 from boxcars.kernels.contract import State
-from boxcars.kernels.user_operator import Operator, Setup
+from boxcars.kernels.user.operator import Operator, Setup
 from boxcars.linear_road.facts import DAY, FAST, FEW
 from boxcars.model.schema import Schema
 

@@ -17,7 +17,7 @@ from zipfile import ZipFile
 from boxcars.connect.formats import converter
 from boxcars.expr.functions import function
 from boxcars.kernels.aggregates.user import aggregate
-from boxcars.kernels.user_imports import keep_named
+from boxcars.kernels.user.imports import keep_named
 from boxcars.model.box import register_box
 from boxcars.model.own_code import Kind, OwnCode
 from boxcars.model.private_folder import private_folder

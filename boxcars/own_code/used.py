@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from boxcars.kernels.user_imports import find_named
+from boxcars.kernels.user.imports import find_named
 from boxcars.model.box import Box
 from boxcars.model.network import Network
 from boxcars.model.own_code import OwnCode, find_own

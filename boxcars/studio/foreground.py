@@ -15,10 +15,10 @@ from uvicorn import Server
 from boxcars.connect.systems.url import is_loopback
 from boxcars.model.problem import Wrong
 from boxcars.service.security import Access, token_from_environment
+from boxcars.studio.api.serve import bind, server_of
+from boxcars.studio.api.studio import Studio
 from boxcars.studio.build import PageError, build, is_built
-from boxcars.studio.serve import bind, server_of
-from boxcars.studio.studio import Studio
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.edit.workspace import Workspace
 
 
 def open_studio(

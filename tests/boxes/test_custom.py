@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.kernels.contract import State
-from boxcars.kernels.user_operator import INPUT, Leaving
+from boxcars.kernels.user.operator import INPUT, Leaving
 from tests.boxes.helper import CALLS, network, problems, run, schema
 from tests.test_golden import VECTORS
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.kernels.state import keyed_lsm
-from boxcars.kernels.user_operator import INPUT
+from boxcars.kernels.user.operator import INPUT
 from tests.boxes.helper import CALLS, network, problems, run
 
 Row = dict[str, Any]

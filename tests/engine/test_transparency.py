@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.engine.epoch.input_ordering import Turn, ordered_turns
+from boxcars.engine.flow.input_ordering import Turn, ordered_turns
 from boxcars.engine.flow.single_instance import Whole
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.model.network import Network

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 import boxcars as bx
+from boxcars.connect.conform import conform
 from boxcars.connect.files import fits, write_table
-from boxcars.connect.read.conform import conform
 from boxcars.connect.read.journal import Decoder
 from boxcars.connect.read.splits import FileSplit
-from boxcars.engine.stats.totals import BoxStats
+from boxcars.engine.flow.box_stats import BoxStats
 from boxcars.model.entities import Input
 from boxcars.model.order import FARTHEST_FLOAT, FARTHEST_INT
 from boxcars.model.schema import Schema

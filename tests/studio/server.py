@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from boxcars.service.security import Access
-from boxcars.studio.serve import bind, server_of
-from boxcars.studio.studio import Studio
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.api.serve import bind, server_of
+from boxcars.studio.api.studio import Studio
+from boxcars.studio.edit.workspace import Workspace
 from tests.patience import PATIENCE
 
 TOKEN = "sesame"

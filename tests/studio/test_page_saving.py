@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Dialog, expect
 
 import boxcars as bx
-from boxcars.studio.api.run_messages import AskRun
 from boxcars.studio.runs.launch import prepare
 from boxcars.studio.runs.records import Record
+from boxcars.studio.wire.run_messages import AskRun
 from tests.patience import until
 from tests.studio.page.browser import Person
 from tests.studio.server import Served

@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 from boxcars.cli import app as boxcars
 from boxcars.model.problem import Wrong
 from boxcars.service.door import LARGEST
-from boxcars.studio.serve import bind
+from boxcars.studio.api.serve import bind
 from tests.studio.server import TOKEN, Served
 
 

@@ -19,11 +19,11 @@ import polars as pl
 import pyarrow as pa
 from polars import selectors as cs
 
+from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform, dead_letters
 from boxcars.connect.files import group_heights, writing
 from boxcars.connect.formats import make_format
 from boxcars.connect.log_context import about
 from boxcars.connect.read.base import Place, Portion, Reader, take_files
-from boxcars.connect.read.conform import DEAD_LETTERS, Conformed, as_frame, conform, dead_letters
 from boxcars.connect.read.journal_batches import Batches
 from boxcars.connect.read.splits import DEAD_SUFFIX
 from boxcars.connect.systems.connector import Connector, Lost, Received

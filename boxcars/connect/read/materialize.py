@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from boxcars.connect.conform import as_frame
 from boxcars.connect.files import write_table, writing
-from boxcars.connect.read.conform import as_frame
 
 
 def keep_data(data: Any, path: Path) -> Path:

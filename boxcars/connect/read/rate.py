@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
+from boxcars.connect.conform import Conformed
 from boxcars.connect.read.base import Place, Portion, Reader
-from boxcars.connect.read.conform import Conformed
 from boxcars.connect.read.sources import Rate
 from boxcars.connect.read.splits import NUMBERS, RateSplit
 from boxcars.expr import Expr

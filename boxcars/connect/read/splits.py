@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import polars as pl
 
+from boxcars.connect.conform import Conformed, conform, dead_letters
 from boxcars.connect.files import fits, group_heights, read_input, read_rows
-from boxcars.connect.read.conform import Conformed, conform, dead_letters
 from boxcars.expr import Expr
 from boxcars.expr.stored import vouch
 from boxcars.model.entities import Input

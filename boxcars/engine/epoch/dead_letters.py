@@ -14,7 +14,7 @@ import polars as pl
 
 from boxcars.connect.files import write_table, writing
 from boxcars.connect.write.base import Outlet
-from boxcars.engine.stats.dead_letter_reasons import Dead, count_reasons
+from boxcars.engine.measure.dead_letter_reasons import Dead, count_reasons
 from boxcars.model.schema import Schema
 
 LETTERS = Schema.of({"epoch": "int", "source": "str", "record": "bytes", "reason": "str"}, "epoch")

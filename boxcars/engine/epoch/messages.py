@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 
 from boxcars.engine.layout.pieces import Shape
+from boxcars.engine.measure.arc_samples import Peeked
+from boxcars.engine.measure.bucket_load import Load
+from boxcars.engine.measure.counters import Counts
+from boxcars.engine.measure.dead_letter_reasons import Dead
 from boxcars.engine.state.checkpoint import EpochPlan, Files
-from boxcars.engine.stats.arc_samples import Peeked
-from boxcars.engine.stats.bucket_load import Load
-from boxcars.engine.stats.counters import Counts
-from boxcars.engine.stats.dead_letter_reasons import Dead
 from boxcars.kernels.contract import Frontier
 from boxcars.model.arc import Arc
 from boxcars.own_code.bundle import Bundle

@@ -21,18 +21,18 @@ import pyarrow as pa
 from boxcars.connect.files import write_table, writing
 from boxcars.connect.read.splits import read_split
 from boxcars.engine.epoch.dead_letters import put_aside, reasons_of
-from boxcars.engine.epoch.input_ordering import Turn, take_turn
 from boxcars.engine.epoch.messages import Arrival, Done, EpochTask
+from boxcars.engine.epoch.state_loading import load_states, save_states
+from boxcars.engine.flow.input_ordering import Turn, take_turn
 from boxcars.engine.flow.stepper import Stepper
 from boxcars.engine.layout.pieces import Layout, Piece, make_layout
-from boxcars.engine.state.loading import load_states, save_states
-from boxcars.engine.stats.arc_samples import peek
-from boxcars.engine.stats.bucket_load import count_loads
-from boxcars.engine.stats.counters import count, worth
+from boxcars.engine.measure.arc_samples import peek
+from boxcars.engine.measure.bucket_load import count_loads
+from boxcars.engine.measure.counters import count, worth
 from boxcars.kernels.columns.ranks import RANK, merge_trains
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.kernels.contract import Frontier, State, earliest
-from boxcars.kernels.sorting import GREATEST
+from boxcars.kernels.ordering.sorting import GREATEST
 from boxcars.model.arc import Arc
 from boxcars.tables.epoch_transaction import open_tables
 

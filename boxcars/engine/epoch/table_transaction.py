@@ -11,11 +11,11 @@ from dataclasses import asdict, replace
 
 from boxcars.engine.epoch.messages import Done, EpochTask
 from boxcars.engine.epoch.piece_runner import read_heads, read_turn, with_letters, write_output
+from boxcars.engine.epoch.state_loading import load_whole, save_states
 from boxcars.engine.flow.single_instance import Whole
 from boxcars.engine.layout.pieces import Layout, Piece
-from boxcars.engine.state.loading import load_whole, save_states
-from boxcars.engine.stats.arc_samples import peek
-from boxcars.engine.stats.counters import count, worth
+from boxcars.engine.measure.arc_samples import peek
+from boxcars.engine.measure.counters import count, worth
 from boxcars.kernels.contract import State
 from boxcars.tables.epoch_transaction import EpochTables, open_tables
 from boxcars.tables.setup import writes

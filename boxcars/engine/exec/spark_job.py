@@ -18,10 +18,10 @@ from boxcars.engine.exec.compile_progress import noting_compiling
 from boxcars.engine.exec.spark_errors import explain
 from boxcars.engine.exec.worker import at_work
 from boxcars.engine.layout.pieces import Layout, Piece, make_layout
-from boxcars.engine.stats.arc_samples import join_peeked
-from boxcars.engine.stats.bucket_load import add_loads
-from boxcars.engine.stats.counters import Counts
-from boxcars.engine.stats.dead_letter_reasons import add_reasons, read_reasons
+from boxcars.engine.measure.arc_samples import join_peeked
+from boxcars.engine.measure.bucket_load import add_loads
+from boxcars.engine.measure.counters import Counts
+from boxcars.engine.measure.dead_letter_reasons import add_reasons, read_reasons
 from boxcars.kernels.contract import Frontier
 from boxcars.model.problem import BoxcarsError
 from boxcars.own_code.loading import load_bundle

@@ -21,8 +21,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import expr, monotonically_increasing_id
 from pyspark.sql.streaming.query import StreamingQuery
 
+from boxcars.connect.conform import conform
 from boxcars.connect.read.base import Place, Portion, Reader, take_files
-from boxcars.connect.read.conform import conform
 from boxcars.connect.read.file_reader import Heights
 from boxcars.connect.read.journal_batches import Batches
 from boxcars.connect.read.sources import Stream

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from boxcars.engine.epoch.input_ordering import Turn
+from boxcars.engine.flow.input_ordering import Turn
 from boxcars.kernels.contract import Frontier, Order, State, earliest
 from boxcars.model.entities import Input
 from boxcars.model.types import Type

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from boxcars.engine.epoch.input_ordering import Turn
 from boxcars.engine.flow.event_time_lockstep import Lockstep
+from boxcars.engine.flow.input_ordering import Turn
 from boxcars.engine.flow.stepper import Stepper
 from boxcars.engine.layout.stages import find_stages, split_stages
 from boxcars.model.arc import Arc

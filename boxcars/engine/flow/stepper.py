@@ -8,8 +8,9 @@ from time import perf_counter
 
 import polars as pl
 
-from boxcars.connect.read.conform import DEAD_LETTERS, letters_of
-from boxcars.engine.epoch.input_ordering import Turn
+from boxcars.connect.conform import DEAD_LETTERS, letters_of
+from boxcars.engine.flow.box_stats import BoxStats
+from boxcars.engine.flow.input_ordering import Turn
 from boxcars.engine.flow.ranking import (
     box_state,
     keeps_order,
@@ -18,7 +19,6 @@ from boxcars.engine.flow.ranking import (
     told_apart,
 )
 from boxcars.engine.layout.stages import Stage
-from boxcars.engine.stats.totals import BoxStats
 from boxcars.kernels.columns.ranks import RANK, rank_names
 from boxcars.kernels.contract import Eager, Frontier, Lazy, State, Stateful, Tabled
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc

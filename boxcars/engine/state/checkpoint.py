@@ -24,7 +24,7 @@ from boxcars.connect.files import replacing, writing
 from boxcars.connect.read.base import Place
 from boxcars.connect.read.splits import Split, split_of
 from boxcars.engine.layout.pieces import Shape
-from boxcars.engine.stats.counters import Totals, read_totals
+from boxcars.engine.measure.counters import Totals, read_totals
 from boxcars.model.problem import BoxcarsError, Wrong
 
 T = TypeVar("T")

@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from boxcars.engine.epoch.state_loading import files_of
 from boxcars.engine.layout.pieces import Layout
+from boxcars.engine.measure.bucket_load import routings_of
 from boxcars.engine.state.checkpoint import Checkpoint, Files
-from boxcars.engine.state.loading import files_of
-from boxcars.engine.stats.bucket_load import routings_of
 from boxcars.kernels.contract import Mine, State, Stateful
 from boxcars.model.routing import Routing
 from boxcars.plan import Registry, Subquery

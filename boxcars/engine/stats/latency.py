@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from boxcars.engine.stats.counters import BoxTotals, Counts
+from boxcars.engine.measure.counters import BoxTotals, Counts
 
 Turn = tuple[float, int]
 """The seconds that a piece of a box took for its train of an epoch, and the tuples in it."""

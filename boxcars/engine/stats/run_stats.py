@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from boxcars.engine.flow.box_stats import aligned
 from boxcars.engine.layout.pieces import Layout
-from boxcars.engine.stats.bucket_load import Load, add_loads
+from boxcars.engine.measure.bucket_load import Load, add_loads
+from boxcars.engine.measure.counters import BoxTotals, Counts, Totals
 from boxcars.engine.stats.bucket_sizes import ByBucket
-from boxcars.engine.stats.counters import BoxTotals, Counts, Totals
 from boxcars.engine.stats.latency import Latency, latency_of, times_in
-from boxcars.engine.stats.totals import aligned
 from boxcars.plan import Registry
 
 FOR_RATES = 10

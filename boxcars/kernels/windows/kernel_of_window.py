@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boxcars.kernels.sorting import physical
+from boxcars.kernels.ordering.sorting import physical
 from boxcars.kernels.windows.assigner import FRONTIER, NEXT, Along, Counted, Landmark, Placing, Runs
 from boxcars.kernels.windows.axis import Axis
 from boxcars.kernels.windows.blocks import Blocks

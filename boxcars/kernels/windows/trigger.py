@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boxcars.kernels.columns.folds import Numbers, Truths
-from boxcars.kernels.sorting import ticks
+from boxcars.kernels.ordering.sorting import ticks
 from boxcars.model.window import Emit
 
 Ints = NDArray[np.int64]

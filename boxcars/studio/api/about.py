@@ -6,10 +6,10 @@ import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from boxcars.studio.api.messages import About
+from boxcars.studio.wire.messages import About
 
 if TYPE_CHECKING:
-    from boxcars.studio.studio import Studio
+    from boxcars.studio.api.studio import Studio
 
 _CLUSTERS = ("SPARK_MASTER", "MASTER")
 """Variables of the environment that may name a Spark cluster."""

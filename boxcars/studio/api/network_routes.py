@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from boxcars.studio.api import messages
 from boxcars.studio.api.about import about_studio
-from boxcars.studio.api.run_messages import AskCases, CaseResult, KeptCases, SaveCases
+from boxcars.studio.api.studio import Studio
 from boxcars.studio.edit.cases import kept_cases, run_cases, save_cases
 from boxcars.studio.edit.checking import check_plain, readable
 from boxcars.studio.edit.completion import complete
@@ -16,7 +15,8 @@ from boxcars.studio.edit.entities import describe_entity, list_entities
 from boxcars.studio.edit.grouping import group, ungroup
 from boxcars.studio.edit.palette import palette, template_infos
 from boxcars.studio.edit.samples import sample
-from boxcars.studio.studio import Studio
+from boxcars.studio.wire import messages
+from boxcars.studio.wire.run_messages import AskCases, CaseResult, KeptCases, SaveCases
 
 
 def add_networks(app: FastAPI, studio: Studio) -> None:

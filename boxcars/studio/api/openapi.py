@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from boxcars.studio.app import make_app
-from boxcars.studio.studio import Studio
+from boxcars.studio.api.app import make_app
+from boxcars.studio.api.studio import Studio
 
 
 def document() -> dict[str, Any]:

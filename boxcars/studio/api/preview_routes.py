@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from boxcars.studio.api.run_messages import (
+from boxcars.studio.api.studio import Studio
+from boxcars.studio.edit.checking import readable
+from boxcars.studio.runs.plans import compile_plan, plan_network
+from boxcars.studio.wire.run_messages import (
     AskCompile,
     AskPlan,
     AskPreview,
@@ -13,9 +16,6 @@ from boxcars.studio.api.run_messages import (
     PlanAnswer,
     Preview,
 )
-from boxcars.studio.edit.checking import readable
-from boxcars.studio.edit.plans import compile_plan, plan_network
-from boxcars.studio.studio import Studio
 
 
 def add_plans(app: FastAPI, studio: Studio) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import FastAPI, WebSocket
 
-from boxcars.studio.api import inject_messages
-from boxcars.studio.api import run_messages as wire
-from boxcars.studio.api.errors import Missing
+from boxcars.studio.api.studio import Studio
 from boxcars.studio.runs.launch import prepare
 from boxcars.studio.runs.live_feed import NO_RUN, messages_now, watch
-from boxcars.studio.studio import Studio
+from boxcars.studio.wire import inject_messages
+from boxcars.studio.wire import run_messages as wire
+from boxcars.studio.wire.errors import Missing
 
 
 def add_runs(app: FastAPI, studio: Studio) -> None:

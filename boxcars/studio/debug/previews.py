@@ -19,10 +19,10 @@ from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
-from boxcars.studio.api.errors import Missing
-from boxcars.studio.api.run_messages import AskPreview, AskStep, Breakpoint, Preview
 from boxcars.studio.debug.stepping import Hunt, Stepping
 from boxcars.studio.edit.checking import use_arcs
+from boxcars.studio.wire.errors import Missing
+from boxcars.studio.wire.run_messages import AskPreview, AskStep, Breakpoint, Preview
 
 _MOST = 16
 """How many previews are kept; the one that was used longest ago goes first."""

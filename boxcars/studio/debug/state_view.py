@@ -11,8 +11,8 @@ from boxcars.expr import call
 from boxcars.kernels.contract import State
 from boxcars.model.box import Box
 from boxcars.model.schema import HIDDEN
-from boxcars.studio.api.run_messages import StateTable
-from boxcars.studio.json_rows import plain_rows
+from boxcars.studio.edit.json_rows import plain_rows
+from boxcars.studio.wire.run_messages import StateTable
 
 _ARGUMENT = re.compile(rf"{HIDDEN}(?P<partial>p?)(?P<function>\d+)\.(?P<argument>\d+)")
 _BOOKKEEPING = "hash"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from boxcars.connect.read.conform import Conformed
-from boxcars.engine.epoch.input_ordering import Turn, take_turn
+from boxcars.connect.conform import Conformed
 from boxcars.engine.flow.event_time_lockstep import Lockstep
+from boxcars.engine.flow.input_ordering import Turn, take_turn
 from boxcars.engine.flow.stepper import Stepper
 from boxcars.engine.layout.stages import Stage
 from boxcars.expr import Expr
@@ -25,9 +25,9 @@ from boxcars.model.check import Checked
 from boxcars.model.entities import Table
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.table_order import shared_tables
-from boxcars.studio.api import run_messages as wire
 from boxcars.studio.debug.state_view import held_by
-from boxcars.studio.json_rows import plain_rows, read_data
+from boxcars.studio.edit.json_rows import plain_rows, read_data
+from boxcars.studio.wire import run_messages as wire
 from boxcars.tables.store import Tables
 
 SHOWN = 100

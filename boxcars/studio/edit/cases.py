@@ -23,10 +23,10 @@ from boxcars.model.entities import Input, Table
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong, nearest
 from boxcars.model.schema import Schema
-from boxcars.studio.api.messages import Row
-from boxcars.studio.api.run_messages import Case, CaseResult, Cases, KeptCases, SaveCases
+from boxcars.studio.edit.json_rows import from_rows, from_text, plain_value
 from boxcars.studio.edit.versions import saving_over, version_of
-from boxcars.studio.json_rows import from_rows, from_text, plain_value
+from boxcars.studio.wire.messages import Row
+from boxcars.studio.wire.run_messages import Case, CaseResult, Cases, KeptCases, SaveCases
 
 _MOST = 10
 """Lines of a difference that are shown."""

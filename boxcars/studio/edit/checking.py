@@ -20,7 +20,7 @@ from boxcars.model.problem import NetworkError, Problem, Wrong
 from boxcars.model.schema import Schema
 from boxcars.model.serialize import Reading, read_network
 from boxcars.model.superbox import Superbox, Use, flatten
-from boxcars.studio.api import messages
+from boxcars.studio.wire import messages
 
 _ALLOW = "start the studio with --allow-code if you trust it."
 

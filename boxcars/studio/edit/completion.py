@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from boxcars.model.arc import Arc
 from boxcars.model.problem import Wrong
-from boxcars.studio.api import messages
 from boxcars.studio.edit.checking import check_plain
 from boxcars.studio.edit.palette import palette
+from boxcars.studio.wire import messages
 
 _WORD = re.compile(r'(?:(?P<side>\w+)\.)?(?P<word>"?(?:[^\W\d]\w*)?)\Z')
 _MOST = 100

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from boxcars.model.diff import Change, plain_diff
 from boxcars.model.serialize import network_to_plain, read_network
-from boxcars.studio.api import messages
 from boxcars.studio.edit.documents import tidy
+from boxcars.studio.wire import messages
 
 _HOW: dict[str, Literal["added", "removed", "changed"]] = {
     "+": "added",

@@ -18,11 +18,11 @@ from boxcars.lang.modules import importer_for
 from boxcars.model.network import KINDS
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.serialize import Reading, network_to_plain, read_network
-from boxcars.studio.api import messages
 from boxcars.studio.edit.checking import check_reading, readable, told, unjudged
 from boxcars.studio.edit.templates import find_template
 from boxcars.studio.edit.versions import saving_over, version_of
-from boxcars.studio.workspace import NO_CODE, Workspace
+from boxcars.studio.edit.workspace import NO_CODE, Workspace
+from boxcars.studio.wire import messages
 
 _PLAIN = (".yaml", ".yml", ".json")
 

@@ -7,9 +7,9 @@ from typing import Any
 from boxcars.lang.files import load
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong
-from boxcars.studio.api.errors import Missing
-from boxcars.studio.api.messages import EntityInfo
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.edit.workspace import Workspace
+from boxcars.studio.wire.errors import Missing
+from boxcars.studio.wire.messages import EntityInfo
 
 
 def list_entities(workspace: Workspace, file: str, code: bool) -> list[EntityInfo]:

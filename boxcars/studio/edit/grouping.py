@@ -14,9 +14,9 @@ from boxcars.model.arc import MAIN, Arc, check_name
 from boxcars.model.box import box_types
 from boxcars.model.codec import substitute
 from boxcars.model.problem import Wrong, nearest
-from boxcars.studio.api import messages
 from boxcars.studio.edit.checking import check_plain
 from boxcars.studio.edit.documents import tidy
+from boxcars.studio.wire import messages
 
 _READERS = {"boxes": "in", "outputs": "from", "connection_points": "arc"}
 """What reads arcs, and where it says which."""

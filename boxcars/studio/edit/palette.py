@@ -19,9 +19,9 @@ from boxcars.model.ordered_map import Fields
 from boxcars.model.types import FIELD_TYPES, Type
 from boxcars.model.window import By, Emit, Obsolete, Window
 from boxcars.pages.words import paper, prose, summary
-from boxcars.studio.api import messages
 from boxcars.studio.edit.checking import new_box, ports_of
 from boxcars.studio.edit.templates import round_of, templates
+from boxcars.studio.wire import messages
 
 _GROUPS = {
     "map": "tuples",

@@ -15,9 +15,9 @@ from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.serialize import read_network
 from boxcars.model.types import Type
-from boxcars.studio.api import messages
+from boxcars.studio.edit.json_rows import csv_text, plain_rows
 from boxcars.studio.edit.templates import find_template, templates
-from boxcars.studio.json_rows import csv_text, plain_rows
+from boxcars.studio.wire import messages
 
 _NAMES = ("ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jan")
 _FIRST = datetime(2026, 1, 1)

@@ -19,7 +19,7 @@ from boxcars.linear_road.traffic import generate
 from boxcars.model.network import Network
 from boxcars.model.problem import nearest
 from boxcars.model.serialize import network_to_plain, read_network
-from boxcars.studio.api.errors import Missing
+from boxcars.studio.wire.errors import Missing
 
 _HISTORY = {"expenditure": "expenditures", "travel-time": "travel_times"}
 """The boxes that look into the past, and their outputs."""

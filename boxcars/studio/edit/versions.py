@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from boxcars.studio.api.errors import Unable
+from boxcars.studio.wire.errors import Unable
 
 _SAVING = threading.Lock()
 """Between the look at a file and its replacement there is no other."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from boxcars.connect.conform import Conformed
 from boxcars.connect.files import read_input
 from boxcars.connect.read.base import Place
-from boxcars.connect.read.conform import Conformed
 from boxcars.connect.read.rate import RateReader
 from boxcars.connect.read.sources import Rate
 from boxcars.expr import Expr
@@ -19,11 +19,11 @@ from boxcars.inject import Batch
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Wrong
-from boxcars.studio.api.inject_messages import Generator, InjectorSource
+from boxcars.studio.edit.json_rows import from_text
 from boxcars.studio.edit.samples import made_up, of_template
 from boxcars.studio.edit.templates import find_template
-from boxcars.studio.json_rows import from_text
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.edit.workspace import Workspace
+from boxcars.studio.wire.inject_messages import Generator, InjectorSource
 
 _CHUNK = 10_000
 """Tuples that are computed at once."""

@@ -11,13 +11,13 @@ from uuid import uuid4
 from boxcars.inject import AsFastAsCanBe, AtRate, Batch, ByTime, Controller, Pace, cut
 from boxcars.model.problem import Wrong, nearest
 from boxcars.service.target import Service
-from boxcars.studio.api.errors import Missing
-from boxcars.studio.api.inject_messages import AskInjector, ChangeInjector, Injector
+from boxcars.studio.edit.workspace import Workspace
 from boxcars.studio.inject.inject_data import tuples_of, words_for
 from boxcars.studio.inject.resting import RestingClient
 from boxcars.studio.runs.run import TheRun
 from boxcars.studio.runs.runs import Runs
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.wire.errors import Missing
+from boxcars.studio.wire.inject_messages import AskInjector, ChangeInjector, Injector
 
 _WINDOW = 5.0
 """Seconds over which the real rate is measured."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from boxcars.connect.files import replacing
-from boxcars.studio.api.run_messages import HistoryAnswer
+from boxcars.studio.wire.run_messages import HistoryAnswer
 
 MOST = 3600
 """Measurements that are kept."""

@@ -14,12 +14,12 @@ from boxcars.model.problem import Wrong, nearest
 from boxcars.model.serialize import network_to_plain
 from boxcars.model.superbox import flatten
 from boxcars.plan import STRATEGIES
-from boxcars.studio.api.messages import Plain, Row, Strategy
-from boxcars.studio.api.run_messages import AskRun, Instances
 from boxcars.studio.edit.checking import readable
+from boxcars.studio.edit.json_rows import plain_rows
 from boxcars.studio.edit.templates import find_template, round_of
-from boxcars.studio.json_rows import plain_rows
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.edit.workspace import Workspace
+from boxcars.studio.wire.messages import Plain, Row, Strategy
+from boxcars.studio.wire.run_messages import AskRun, Instances
 
 INJECT, LIVE = "enqueue://", "dequeue://"
 """The addresses of inputs that take what is sent, and of outputs that show what comes."""

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from fastapi import WebSocket, WebSocketDisconnect
 
-from boxcars.studio.api.run_messages import OutputRows, Watched
 from boxcars.studio.runs.run import TheRun
+from boxcars.studio.wire.run_messages import OutputRows, Watched
 
 _EVERY = 0.25
 """Seconds between two looks at what is new."""

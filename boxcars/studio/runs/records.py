@@ -9,8 +9,8 @@ from uuid import uuid4
 from pydantic import BaseModel, Field, ValidationError
 
 from boxcars.connect.files import replacing, writing
-from boxcars.studio.api.run_messages import Run, RunState
 from boxcars.studio.runs.launch import Order
+from boxcars.studio.wire.run_messages import Run, RunState
 
 LIVE_STATES = ("starting", "running", "waiting")
 _RECORD = "run.json"

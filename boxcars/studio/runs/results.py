@@ -17,14 +17,14 @@ import polars as pl
 
 from boxcars.connect.write.merge_parts import read_part
 from boxcars.engine.layout.pieces import make_layout
+from boxcars.engine.measure.counters import Totals
 from boxcars.engine.state.checkpoint import Checkpoint, home_of
-from boxcars.engine.stats.counters import Totals
 from boxcars.engine.stats.run_stats import History
 from boxcars.model.problem import BoxcarsError
-from boxcars.studio.api.messages import Row
-from boxcars.studio.api.run_messages import OutputRows
 from boxcars.studio.edit.checking import readable
-from boxcars.studio.json_rows import plain_rows
+from boxcars.studio.edit.json_rows import plain_rows
+from boxcars.studio.wire.messages import Row
+from boxcars.studio.wire.run_messages import OutputRows
 
 SHOWN = 200
 """Tuples of an output that are shown."""

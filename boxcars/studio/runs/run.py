@@ -14,20 +14,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from boxcars.commands.foreground import INTERRUPTED
 from boxcars.connect.files import replacing, writing
 from boxcars.engine.exec.compile_progress import compiling_words
+from boxcars.engine.run import INTERRUPTED
 from boxcars.lang.files import dumps
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, nearest
 from boxcars.model.serialize import read_network
 from boxcars.service.client import Client
 from boxcars.service.security import TOKEN
-from boxcars.studio.api import run_messages as wire
-from boxcars.studio.api.errors import Missing, Unable
-from boxcars.studio.api.messages import Row
 from boxcars.studio.edit.checking import use_arcs
-from boxcars.studio.json_rows import read_data
+from boxcars.studio.edit.json_rows import read_data
+from boxcars.studio.edit.workspace import Workspace
 from boxcars.studio.runs.history import History, measured
 from boxcars.studio.runs.launch import Order
 from boxcars.studio.runs.processes import Process, Usage
@@ -35,7 +33,9 @@ from boxcars.studio.runs.pulse import Pulse
 from boxcars.studio.runs.records import Record
 from boxcars.studio.runs.results import Remains, Tail, brought_up, heads_of, remains_of
 from boxcars.studio.runs.table_files import table_files
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.wire import run_messages as wire
+from boxcars.studio.wire.errors import Missing, Unable
+from boxcars.studio.wire.messages import Row
 
 _TICK = 0.5
 """Seconds between two looks at a run."""

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from boxcars.connect.files import writing
 from boxcars.model.serialize import network_to_plain
-from boxcars.studio.api.errors import Missing, Unable
-from boxcars.studio.api.run_messages import AskModify
 from boxcars.studio.edit.checking import readable
+from boxcars.studio.edit.workspace import Workspace
 from boxcars.studio.runs.launch import Order, check_places
 from boxcars.studio.runs.records import Record, read_record
 from boxcars.studio.runs.run import TheRun
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.wire.errors import Missing, Unable
+from boxcars.studio.wire.run_messages import AskModify
 
 _PATIENCE = 60.0
 """Seconds to stop behind an epoch, before a run is ended at once."""

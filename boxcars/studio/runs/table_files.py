@@ -9,8 +9,8 @@ from boxcars.connect.files import write_table, writing
 from boxcars.engine.preview import to_arrow
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong
-from boxcars.studio.api.messages import Row
-from boxcars.studio.json_rows import from_rows
+from boxcars.studio.edit.json_rows import from_rows
+from boxcars.studio.wire.messages import Row
 
 
 def table_files(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.engine.stats.dead_letter_reasons import (
+from boxcars.engine.measure.dead_letter_reasons import (
     MOST,
     OTHERS,
     Reason,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.engine.epoch.input_ordering import ordered_turns
 from boxcars.engine.flow.event_time_lockstep import Lockstep
+from boxcars.engine.flow.input_ordering import ordered_turns
 from boxcars.model.entities import Input
 from boxcars.model.schema import Schema
 from tests.boxes.helper import problems

@@ -14,7 +14,7 @@ import boxcars as bx
 from boxcars.cli import app
 from boxcars.commands.foreground import progress_line
 from boxcars.engine.layout.pieces import Shape, lay_out
-from boxcars.engine.stats.counters import BoxTotals, Counts, Totals, side_by_side
+from boxcars.engine.measure.counters import BoxTotals, Counts, Totals, side_by_side
 from boxcars.engine.stats.latency import Latency
 from boxcars.engine.stats.run_stats import (
     FOR_LATENCIES,

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from websockets.sync.client import connect
 
-from boxcars.studio.api.run_messages import AskRun
 from boxcars.studio.edit.templates import find_template
 from boxcars.studio.runs.launch import prepare
+from boxcars.studio.wire.run_messages import AskRun
 from tests.patience import PATIENCE, settled, until
 from tests.studio.server import Served
 from tests.studio.test_networks import CHEAP, changed

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine.stats.arc_samples import PEEKED
+from boxcars.engine.measure.arc_samples import PEEKED
 from boxcars.model.problem import BoxcarsError
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
+from boxcars.connect.conform import Conformed, conform
 from boxcars.connect.files import append_rows
 from boxcars.connect.formats import make_format
-from boxcars.connect.read.conform import Conformed, conform
 from boxcars.model.entities import Input, Table
 from boxcars.model.schema import HIDDEN
-from boxcars.studio.api.messages import Row
-from boxcars.studio.api.run_messages import InputData
+from boxcars.studio.wire.messages import Row
+from boxcars.studio.wire.run_messages import InputData
 
 
 def plain_rows(frame: pl.DataFrame) -> list[Row]:

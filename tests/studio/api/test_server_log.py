@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import connect
 
-from boxcars.studio.server_log import quieten
+from boxcars.studio.api.server_log import quieten
 from tests.studio.page.browser import chromium
 from tests.studio.server import TOKEN
 

@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow as pa
 
 from boxcars.kernels.contract import Frontier, Order, State
-from boxcars.kernels.sorting import physical, stored, ticks
+from boxcars.kernels.ordering.sorting import physical, stored, ticks
 from boxcars.model.arc import MAIN
 from boxcars.model.problem import BoxcarsError
 from boxcars.model.schema import Schema

@@ -19,15 +19,15 @@ from starlette.types import Scope
 
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.door import Door
-from boxcars.studio.api.errors import Missing, Unable
-from boxcars.studio.api.messages import Refusal
 from boxcars.studio.api.network_routes import add_editing, add_networks, add_parts
 from boxcars.studio.api.preview_routes import add_plans, add_previews
 from boxcars.studio.api.run_routes import add_injectors, add_runs, add_watching
-from boxcars.studio.security import rules
-from boxcars.studio.studio import Studio
+from boxcars.studio.api.security import rules
+from boxcars.studio.api.studio import Studio
+from boxcars.studio.wire.errors import Missing, Unable
+from boxcars.studio.wire.messages import Refusal
 
-STATIC = Path(__file__).with_name("static")
+STATIC = Path(__file__).parents[1] / "static"
 """The page, once it is built."""
 _WORTH, _QUICK = 2_000, 4
 """Bytes that are worth to be compressed, and how hard that is tried: a page waits for it."""

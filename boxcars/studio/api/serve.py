@@ -9,9 +9,9 @@ import uvicorn
 from boxcars.model.problem import Wrong
 from boxcars.service.connections import Listening, PatientProtocol
 from boxcars.service.security import Access
-from boxcars.studio.app import make_app
-from boxcars.studio.server_log import quieten
-from boxcars.studio.studio import Studio
+from boxcars.studio.api.app import make_app
+from boxcars.studio.api.server_log import quieten
+from boxcars.studio.api.studio import Studio
 
 PORT = 7080
 """The port, if it is free and nobody wants another one."""

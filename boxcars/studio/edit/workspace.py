@@ -13,8 +13,8 @@ from boxcars.connect.files import data_files, writing
 from boxcars.connect.systems.url import files_in
 from boxcars.lang.layout import layout_path
 from boxcars.model.problem import Wrong, nearest
-from boxcars.studio.api.errors import Missing
-from boxcars.studio.api.messages import DataFile, NetworkFile
+from boxcars.studio.wire.errors import Missing
+from boxcars.studio.wire.messages import DataFile, NetworkFile
 
 SUFFIXES = (".yaml", ".yml", ".json", ".xml")
 _CODE = ".py"

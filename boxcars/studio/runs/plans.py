@@ -19,10 +19,10 @@ from boxcars.model.problem import Wrong
 from boxcars.model.superbox import flatten
 from boxcars.plan import Plan, Subquery, plan_run
 from boxcars.plan.cost import Cost, compare
-from boxcars.studio.api import run_messages as wire
 from boxcars.studio.edit.checking import readable
+from boxcars.studio.edit.workspace import Workspace
 from boxcars.studio.runs.launch import grouped, layout_options
-from boxcars.studio.workspace import Workspace
+from boxcars.studio.wire import run_messages as wire
 
 _STARTER = 8000
 """The port of the starter on a machine of the pool, if none is given."""

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine.stats import bucket_load
+from boxcars.engine.measure import bucket_load
 from boxcars.model.problem import Wrong
 from tests.engine.test_run import calls, network
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from boxcars.studio.api.messages import Asked, Plain, Row, Strategy, Told
+from boxcars.studio.wire.messages import Asked, Plain, Row, Strategy, Told
 
 Positive = Annotated[int, Field(ge=1)]
 Instances = Positive | dict[str, Positive]

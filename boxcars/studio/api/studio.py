@@ -7,9 +7,9 @@ from pathlib import Path
 
 from boxcars.service.security import Access
 from boxcars.studio.debug.previews import Previews
+from boxcars.studio.edit.workspace import Workspace
 from boxcars.studio.inject.injectors import Injectors
 from boxcars.studio.runs.runs import Runs
-from boxcars.studio.workspace import Workspace
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from boxcars.engine.epoch.input_ordering import Turn, ordered_turns
+from boxcars.engine.flow.input_ordering import Turn, ordered_turns
 from boxcars.model.entities import Input
 from boxcars.model.schema import Schema
 

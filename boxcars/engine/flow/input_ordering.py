@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from boxcars.kernels.contract import Frontier, State
-from boxcars.kernels.sorting import GREATEST, Slack
+from boxcars.kernels.ordering.sorting import GREATEST, Slack
 from boxcars.model.entities import Input
 
 

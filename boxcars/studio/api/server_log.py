@@ -44,7 +44,7 @@ def sentence_of(error: BaseException) -> str:
     ...     1 / 0
     ... except ZeroDivisionError as error:
     ...     print(sentence_of(error))
-    a request failed in <doctest boxcars.studio.server_log.sentence_of[0]> line 2 with \
+    a request failed in <doctest boxcars.studio.api.server_log.sentence_of[0]> line 2 with \
 ZeroDivisionError: division by zero. This is an error of Boxcars: please report it.
     """
     frames = traceback.extract_tb(error.__traceback__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from boxcars.engine.stats.dead_letter_reasons import Reason
+from boxcars.engine.measure.dead_letter_reasons import Reason
 from boxcars.model.problem import visible
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from boxcars.connect.read.conform import as_frame, conform
+from boxcars.connect.conform import as_frame, conform
 from boxcars.model.entities import Input
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema

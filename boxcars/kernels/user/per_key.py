@@ -15,7 +15,7 @@ from boxcars.kernels.columns.ranks import rank_names, ranks_of, with_ranks
 from boxcars.kernels.columns.system_columns import POSITION, mixed
 from boxcars.kernels.contract import Frontier, Order, State, physical_value
 from boxcars.kernels.state import keyed_lsm
-from boxcars.kernels.user_operator import INPUT, Leaving, Operator, called
+from boxcars.kernels.user.operator import INPUT, Leaving, Operator, called
 from boxcars.kernels.windows.busy_keys import CALENDAR, shared_calendar
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.schema import Schema

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from boxcars.studio.api.messages import Asked, Told
+from boxcars.studio.wire.messages import Asked, Told
 
 
 class Generator(Asked):

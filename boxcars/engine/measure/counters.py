@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from boxcars.engine.flow.stepper import Stepper
-from boxcars.engine.stats.dead_letter_reasons import Dead, add_reasons, read_reasons
+from boxcars.engine.measure.dead_letter_reasons import Dead, add_reasons, read_reasons
 from boxcars.kernels.contract import State, Stateful
-from boxcars.kernels.sorting import WAITING
+from boxcars.kernels.ordering.sorting import WAITING
 from boxcars.model.arc import LATE, Arc
 from boxcars.model.entities import Output
 

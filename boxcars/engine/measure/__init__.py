@@ -1,0 +1,1 @@
+"""Measures of an epoch: counters, load of buckets, samples of arcs, reasons of dead letters."""

@@ -1,0 +1,1 @@
+"""Streams in another order, and values between tuples."""
