@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 import boxcars as bx
 from boxcars.cli import app
 from boxcars.connect.read.sources import source_of
+from boxcars.engine.state.checkpoint import fingerprint
 from boxcars.expr import Expr, expression, stored
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong
 from boxcars.model.schema import Schema
@@ -218,8 +219,8 @@ def test_expressions_of_python_go_on_to_work(spark: SparkSession, tmp_path: Path
 class TestCheckpoints:
     """A checkpoint that came with a network may not bring code, either."""
 
-    def stored(self, spark: SparkSession, box: dict[str, Any]) -> Path:
-        """The checkpoint of a run of which somebody has changed the stored network."""
+    def stored(self, spark: SparkSession, box: dict[str, Any]) -> None:
+        """A checkpoint whose stored network was changed, with all the marks that go with it."""
         net = bx.loads(json.dumps(plain_network("price")), "json")
         Path("net.json").write_text(json.dumps(plain_network("price * 2")))
         source = bx.script([{"time": 1, "price": 2.0}, bx.EOF])
@@ -227,8 +228,13 @@ class TestCheckpoints:
         (path,) = Path("c").glob("network-*.json")
         plain = json.loads(path.read_text())
         plain["boxes"]["twice"] |= box
-        path.write_text(json.dumps(plain))
-        return path
+        text = json.dumps(plain)
+        mark = fingerprint(text)
+        path.rename(path.with_name(f"network-{mark}.json")).write_text(text)
+        for done in Path("c/epochs").glob("*.done.json"):
+            manifest = json.loads(done.read_text())
+            del manifest["checksum"]
+            done.write_text(json.dumps({**manifest, "network": mark}))
 
     @pytest.mark.parametrize(
         "box",
@@ -262,6 +268,7 @@ class TestCheckpoints:
         (last,) = Path("c/epochs").glob("*.done.json")
         epoch = int(last.name.partition(".")[0])
         plan = json.loads((Path("c/epochs") / f"{epoch:08d}.plan.json").read_text())
+        del plan["checksum"]
         plan |= {"epoch": epoch + 1, "splits": {"calls": [{**split, "fields": fields}]}}
         (Path("c/epochs") / f"{epoch + 1:08d}.plan.json").write_text(json.dumps(plan))
         running = bx.run(

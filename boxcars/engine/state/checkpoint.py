@@ -5,18 +5,22 @@ reads, so that a repeated epoch reads the same. Its *manifest* is written when e
 there, under its name at once or not at all; with it the epoch is committed. States are Arrow files
 that are never changed: a manifest names those that make up the states of its epoch, and what did
 not change since the last epoch is named again and not written again.
+
+All of them have checksums: a run does not go on from a file that is not as it was written.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, TypeVar
+from zlib import crc32
 
 import polars as pl
 
@@ -33,6 +37,12 @@ Files = tuple[tuple[str, int, str, str], ...]
 
 _KEPT = 2
 """How many manifests back states are kept: the last one, and the one before it."""
+_STATE = re.compile(r"[0-9]{8,}-[0-9]{4,}-[0-9]{4,}(?:-(?P<checksum>[0-9a-f]{8}))?\.arrow")
+"""The name of a state file; those of older checkpoints have no checksum."""
+_CHUNK = 1 << 20
+"""Bytes of a file that are read at a time."""
+_SEALED = '{\n "checksum": "%s",\n'
+"""The beginning of a plan or manifest, with the checksum of what follows."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +127,9 @@ class Checkpoint:
         self._forget(manifest.epoch - _KEPT)
 
     def _write(self, path: Path, content: Mapping[str, Any]) -> None:
+        rest = json.dumps(content, indent=1).removeprefix("{\n")
         with writing(path), replacing(path) as part:
-            part.write_text(json.dumps(content, indent=1), encoding="utf-8")
+            part.write_text(_SEALED % _checksum(rest.encode()) + rest, encoding="utf-8")
 
     def keep_network(self, network: str) -> str:
         """Keep the text of a network, so that a changed one can take over; gives its mark."""
@@ -133,29 +144,34 @@ class Checkpoint:
         """The network of an epoch."""
         path = self.folder / f"network-{manifest.network}.json"
         try:
-            return path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise BoxcarsError(f"{path}: the checkpoint is damaged: {error}.") from None
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise _damaged(path, error) from None
+        if fingerprint(text) != manifest.network:
+            raise _damaged(path, _CHANGED)
+        return text
 
     def state_path(self, name: str) -> Path:
         """Where a frame of a state is."""
         return self._state / name
 
     def save(self, part: str, frame: pl.DataFrame) -> str:
-        """Write a frame of a state; gives the name of its file."""
-        name = f"{part}.arrow"
-        with writing(self._state / name), replacing(self._state / name) as new:
-            frame.write_ipc(new, compat_level=pl.CompatLevel.oldest())
-        return name
+        """Write a frame of a state; gives the name of its file, which has its checksum."""
+        path = self._state / f"{part}.arrow"
+        with writing(path):
+            with replacing(path) as new:
+                frame.write_ipc(new, compat_level=pl.CompatLevel.oldest())
+            return path.replace(self._state / f"{part}-{_checksum_of(path)}.arrow").name
 
     def load(self, name: str) -> pl.DataFrame:
         """Read a frame of a state."""
-        path = self._state / name
+        path, named = self._state / name, _STATE.fullmatch(name)
         try:
+            if named and named["checksum"] and named["checksum"] != _checksum_of(path):
+                raise _damaged(path, _CHANGED)
             return pl.read_ipc(path)
         except (OSError, pl.exceptions.PolarsError) as error:
-            first = str(error).splitlines()[0]
-            raise BoxcarsError(f"{path}: the checkpoint is damaged: {first}") from None
+            raise _damaged(path, str(error).splitlines()[0]) from None
 
     def _forget(self, epoch: int) -> None:
         """Remove what no epoch behind this one needs."""
@@ -184,11 +200,44 @@ def _files(manifests: Iterable[Manifest]) -> set[str]:
     return {name for manifest in manifests for *_, name in manifest.state}
 
 
+_CHANGED = "it is not as it was written"
+
+
+def _damaged(path: Path, why: object) -> BoxcarsError:
+    return BoxcarsError(
+        f"{path}: the checkpoint is damaged: {why}. Restore the checkpoint from a copy, or give "
+        "the run a new one."
+    )
+
+
+def _checksum(data: bytes) -> str:
+    return f"{crc32(data):08x}"
+
+
+def _checksum_of(path: Path) -> str:
+    """The checksum of a file that may be larger than memory."""
+    found = 0
+    with path.open("rb") as file:
+        while data := file.read(_CHUNK):
+            found = crc32(data, found)
+    return f"{found:08x}"
+
+
 def _read(path: Path, make: Callable[[Any], T]) -> T:
     try:
-        return make(json.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        plain = json.loads(text)
+        if next(iter(plain)) != "epoch":  # as in older checkpoints, which have no checksums
+            checksum = plain.pop("checksum")
+            start = _SEALED % checksum
+            rest = text.removeprefix(start)
+            if not text.startswith(start) or _checksum(rest.encode()) != checksum:
+                raise _damaged(path, _CHANGED)
+        if plain["epoch"] != int(path.name.partition(".")[0]):
+            raise _damaged(path, "it is about another epoch than its name says")
+        return make(plain)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise BoxcarsError(f"{path}: the checkpoint is damaged: {error}.") from None
+        raise _damaged(path, error) from None
 
 
 def _plan(plain: Any) -> EpochPlan:
@@ -200,7 +249,15 @@ def _places(plain: Any) -> Mapping[str, Place]:
     return {name: Place(**place) for name, place in plain["places"].items()}
 
 
+def _state(entry: Any) -> tuple[str, int, str, str]:
+    """A frame of a state; its file is one of the checkpoint, as it is removed with its epoch."""
+    owner, instance, frame, file = entry
+    if not isinstance(instance, int) or not _STATE.fullmatch(file):
+        raise ValueError(f"{file!r} is no state of it")
+    return owner, instance, frame, file
+
+
 def _manifest(plain: Any) -> Manifest:
-    state, shape = tuple(tuple(entry) for entry in plain["state"]), Shape.of(plain["shape"])
+    state, shape = tuple(map(_state, plain["state"])), Shape.of(plain["shape"])
     read = {"places": _places(plain), "shape": shape, "stats": read_totals(plain["stats"])}
     return Manifest(**{**plain, **read, "state": state})

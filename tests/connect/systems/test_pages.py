@@ -15,6 +15,6 @@ def test_its_words(cls: type[Connector]) -> None:
     assert cls.guarantee_in or cls.guarantee_out
     name = cls.__module__.rpartition(".")[2]
     assert cls.tested
-    page = Path(__file__).parents[2] / "docs/connectors" / f"{name}.md"
+    page = Path(__file__).parents[3] / "docs/connectors" / f"{name}.md"
     assert "## What holds" in page.read_text(encoding="utf-8")
     assert (Path(__file__).parent / f"test_{name}.py").exists()

@@ -13,7 +13,7 @@ from tests.cluster import cluster, end_session
 from tests.engine.layout.test_pieces import same, written
 from tests.engine.test_networks import crowd
 
-NETWORK = Path(__file__).parent.parent / "networks" / "levels.yaml"
+NETWORK = Path(__file__).parents[2] / "networks" / "levels.yaml"
 DRIVER = """
 import sys
 import time
