@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boxcars.boxes.bsort import BSort
 from boxcars.boxes.condense import COMBINED, Condense
-from boxcars.expr import Expr, call
+from boxcars.expr import Expr, call, constant_value
 from boxcars.kernels.aggregates.builtin import FUNCTIONS, SYNONYMS, Function, find_function
 from boxcars.kernels.columns.ranks import ranks_of, with_ranks
 from boxcars.kernels.columns.system_columns import POSITION
@@ -345,10 +345,13 @@ def function_type(
     if Type.UNKNOWN in got:
         return Type.UNKNOWN
     try:
-        return function.result(got)
+        type_ = function.result(got)
+        if function.constant is not None and len(arguments) > 1:
+            function.constant(constant_value(arguments[1]))
     except Wrong as wrong:
         inputs.wrong(f"{function.name} {wrong}", "fields", name)
         return Type.UNKNOWN
+    return type_
 
 
 def read_function(

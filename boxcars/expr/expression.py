@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
@@ -22,6 +23,9 @@ from boxcars.expr.translate import translate, unknown_field
 from boxcars.model.problem import Wrong, a
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
+
+_NO_FIELDS = Schema.of({"t": "int"}, "t")
+"""Any schema does for an expression without fields."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,17 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
         return (expr,)
     tree = parse(expr.text)
     return tuple(Expr(tree.words(node)) for node in conjuncts_of(tree.root))
+
+
+def constant_value(expr: Expr) -> Any:
+    """The value of an expression that is the same for every tuple.
+
+    >>> constant_value(Expr.of("1 / 2.0"))
+    0.5
+    """
+    if expr.fields:
+        raise Wrong(f"needs a constant, got '{expr.text}'.")
+    return pl.select(expr.compile(_NO_FIELDS)).item()
 
 
 def call(expr: Expr) -> tuple[str, tuple[Expr, ...]] | None:

@@ -18,6 +18,7 @@ from functools import lru_cache
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from boxcars.expr.cast import timestamp_of
 from boxcars.expr.cursor import Cursor
 from boxcars.expr.seconds import interval
 from boxcars.expr.words import (
@@ -172,7 +173,10 @@ class _Parser(Cursor):
         if self.next_is(T.STRING) and self.word in ("timestamp", "datetime", "date"):
             self.take()
             at = self.at
-            literal = exp.Literal.string(self.take().text)
+            text = self.take().text
+            if timestamp_of(text) is None:
+                raise Wrong(f"'{text}' is not a timestamp: write it as '2024-05-19 10:20:30'.")
+            literal = exp.Literal.string(text)
             return exp.Cast(this=self.spanned(at, literal), to=exp.Var(this="timestamp"))
         if self.next_is(T.STRING, T.NUMBER) and self.word == "interval":
             self.take()

@@ -58,6 +58,12 @@ class TestAggregate:
         [
             ("sum(caller)", "needs a number, got a str."),
             ("avg(ok)", "needs a number, got a bool."),
+            ("quantile(price, 95)", "quantile needs a share between 0 and 1, got 95."),
+            ("quantile(price, -0.5)", "quantile needs a share between 0 and 1, got -0.5."),
+            ("quantile(price, price)", "quantile needs a constant, got 'price'."),
+            ("top(price, seconds)", "top needs a constant, got 'seconds'."),
+            ("top(price, 0)", "top needs a number of values of at least 1, got 0."),
+            ("concat(caller, caller)", "concat needs a constant, got 'caller'."),
             ("quantile(price, 'x')", "got a str."),
             ("sum()", "takes 1 argument, got 0."),
             ("quantile(price)", "takes 2 arguments, got 1."),

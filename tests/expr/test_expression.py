@@ -75,6 +75,12 @@ MISTAKES = {
         "of strftime. Write '%Y-%m-%d %H:%M:%S'."
     ),
     "strftime(time, '%Q')": "'%Q' is not a format of a timestamp.",
+    "strftime(time, '%H%f')": (
+        "'%H%f': %f is the fraction of a second, after a point: write '%S.%f'."
+    ),
+    "time > timestamp '2024-02-30'": (
+        "'2024-02-30' is not a timestamp: write it as '2024-05-19 10:20:30'."
+    ),
     "price >": "can't read 'price >': something is missing at the end.",
 }
 

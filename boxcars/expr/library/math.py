@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import polars as pl
 
@@ -21,6 +22,15 @@ def _log(base: pl.Expr, x: pl.Expr | None = None) -> pl.Expr:
     if x is None:
         return _positive(base).log10()
     return divide(_positive(x).log(), _positive(base).log())
+
+
+def _greatest(*values: pl.Expr) -> pl.Expr:
+    """Not ``pl.max_horizontal``, for which NaN is no value; everywhere else it is the greatest."""
+    return reduce(_greater, values)
+
+
+def _greater(x: pl.Expr, y: pl.Expr) -> pl.Expr:
+    return pl.when((x >= y) | y.is_null()).then(x).otherwise(y)
 
 
 def _cbrt(x: pl.Expr) -> pl.Expr:
@@ -136,8 +146,8 @@ add(
 )
 add(
     "greatest(x...: T) -> T",
-    "The greatest of its arguments that are not null.",
-    pl.max_horizontal,
+    "The greatest of its arguments that are not null; NaN is greater than all numbers.",
+    _greatest,
     ("greatest(1, 3.5, 2)", 3.5),
     ("greatest('a', 'b')", "b"),
 )

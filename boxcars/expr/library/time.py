@@ -89,16 +89,27 @@ def _checked(layout: str) -> str:
     return layout
 
 
+def _fraction(layout: str, instead: str) -> str:
+    """The directive %f as Python has it: microseconds, after a point; elsewhere it has no width."""
+    found = re.sub(r"(?<!%)((?:%%)*)\.%f", rf"\1{instead}", layout)
+    if re.search(r"(?<!%)(?:%%)*%f", found):
+        raise Wrong(f"'{layout}': %f is the fraction of a second, after a point: write '%S.%f'.")
+    return found
+
+
 def _strftime(time: pl.Expr, layout: str) -> pl.Expr:
-    return time.dt.replace_time_zone("UTC").dt.strftime(_checked(layout))
+    return time.dt.replace_time_zone("UTC").dt.strftime(_checked(_fraction(layout, "%.6f")))
 
 
 def _strptime(text: pl.Expr, layout: str | None = None) -> pl.Expr:
     if layout is None:
         return parse_iso(text)
-    parsed = text.str.to_datetime(_checked(layout), time_unit="us", strict=False)
+    layout = _checked(_fraction(layout, "%.f"))
+    parsed = text.str.to_datetime(layout, time_unit="us", strict=False)
     return valid(parsed.cast(pl.Int64))
 
+
+_HALF = datetime(2024, 5, 19, 10, 20, 30, 500_000)
 
 for _name, (_doc, _build, _example) in _PARTS.items():
     add(
@@ -128,6 +139,7 @@ add(
     "Java and Spark ('yyyy-MM-dd') are an error, which says how to write them.",
     _strftime,
     ("strftime(TIMESTAMP '2024-05-19', '%d.%m.%Y')", "19.05.2024"),
+    ("strftime(TIMESTAMP '2024-05-19 10:20:30.5', '%S.%f')", "30.500000"),
     aliases=("date_format",),
 )
 add(
@@ -136,6 +148,7 @@ add(
     "doesn't fit.",
     _strptime,
     ("strptime('19.05.2024', '%d.%m.%Y')", datetime(2024, 5, 19)),
+    ("strptime('10:20:30.5 2024-05-19', '%H:%M:%S.%f %Y-%m-%d')", _HALF),
     ("to_timestamp('2024-05-19T12:00:00+02:00')", datetime(2024, 5, 19, 10)),
     ("to_timestamp('yesterday')", None),
     aliases=("to_timestamp",),

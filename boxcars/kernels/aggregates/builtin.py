@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,8 @@ class Function:
 
     ``result`` is its type rule; ``compute`` gives its value for each window, from its arguments
     as columns of the tuples. With ``partial`` it can also be computed bit by bit. For one that is
-    ``distinct``, a value that comes again makes no difference.
+    ``distinct``, a value that comes again makes no difference. Where there is a ``constant``, the
+    second argument must be one, and it raises :class:`Wrong` if its value is not possible.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Function:
     compute: Callable[[Windows, Columns], pl.Series]
     partial: Partial | None = None
     distinct: bool = False
+    constant: Callable[[Any], None] | None = None
 
 
 def _same(types: Sequence[Type]) -> Type:
@@ -60,6 +63,21 @@ def _quantile_type(types: Sequence[Type]) -> Type:
     if not types[1].numeric:
         raise Wrong(f"needs a number between 0 and 1, got {a(types[1])}.")
     return _float(types)
+
+
+def _share(value: Any) -> None:
+    if value is None or not 0 <= value <= 1:
+        raise Wrong(f"needs a share between 0 and 1, got {value}.")
+
+
+def _some(value: Any) -> None:
+    if value is None or value < 1:
+        raise Wrong(f"needs a number of values of at least 1, got {value}.")
+
+
+def _text(value: Any) -> None:
+    if value is None:
+        raise Wrong("needs a text between the others, got null.")
 
 
 def _valid_counts(windows: Windows, column: pl.Series) -> Ints:
@@ -197,6 +215,7 @@ _FUNCTIONS = (
         (2, 2),
         _quantile_type,
         _quantile,
+        constant=_share,
     ),
     _bit_by_bit("variance", "The sample variance; null for fewer than two values.", _float),
     _bit_by_bit("stddev", "The square root of the variance.", _float),
@@ -216,6 +235,7 @@ _FUNCTIONS = (
         (1, 2),
         _concat_type,
         _concat,
+        constant=_text,
     ),
     Function(
         "top",
@@ -224,6 +244,7 @@ _FUNCTIONS = (
         (2, 2),
         _top_type,
         _top,
+        constant=_some,
     ),
     Function(
         "timed_out",

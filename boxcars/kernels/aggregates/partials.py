@@ -103,7 +103,8 @@ def _scan_ends(columns: Columns, starts: Ints) -> Columns:
 def _extremes(greatest: bool, column: pl.Series, some: Ints, combined: _Combined) -> pl.Series:
     """The least or greatest values of groups, null where there are none."""
     numbers, back = ordered_numbers(column)
-    limits = (-np.inf, np.inf) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
+    # A null changes nothing: NaN is the greatest of all, as in folds.combine.
+    limits = (-np.inf, np.nan) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
     values = numbers.fill_null(limits[0] if greatest else limits[1]).to_numpy()
     found = back(combined(MOST if greatest else LEAST, values)).cast(column.dtype)
     return found if len(some) == 0 or some.min() > 0 else _nulled(found, pl.Series(some) > 0)

@@ -29,12 +29,12 @@ function that is handed to it again in every process."""
 
 @njit(cache=True, nogil=True)
 def combine(how: int, a: Any, b: Any) -> Any:
-    """The sum of two values, or the lesser or the greater one."""
+    """The sum of two values, or the lesser or the greater one; NaN is the greatest."""
     if how == SUM:
         return a + b
     if how == LEAST:
-        return a if a < b else b
-    return a if a > b else b
+        return a if (a < b) | np.isnan(b) else b
+    return a if (a > b) | np.isnan(a) else b
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,11 @@ def quantiles(values: Numbers, valid: Truths, lo: Places, hi: Places, share: flo
             below = int(np.floor(place))
             out[row] = kept[below]
             if place > below:  # a neighbour may be infinite
-                out[row] += (kept[below + 1] - kept[below]) * (place - below)
+                above = kept[below + 1]
+                if not np.isinf(kept[below]):
+                    out[row] += (above - kept[below]) * (place - below)
+                elif above == -kept[below]:
+                    out[row] = np.nan
     return out
 
 
