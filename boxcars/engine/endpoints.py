@@ -94,13 +94,17 @@ def open_dead(
     if sink is None:
         outlet = Outlet(folder / "dead", folder / "dead")
         return DeadLetters(folder, outlet, str(outlet.target) if kept else "")
+    earlier = folder / "dead"
     with naming(WHO, "sink"):
         outlet = _open_sink(WHO, sink, folder / "outputs" / "dead", LETTERS, session)
         if isinstance(outlet, Tap):
             raise Wrong("they can't be dequeued: give them a folder, a file or another address.")
         if any(outlet.target == other.target for other in outlets.values()):
             raise Wrong(f"{outlet.target}: an output is written there.")
-    return DeadLetters(folder, outlet, _where(sink, outlet))
+    where = _where(sink, outlet)
+    if where and any(earlier.glob("part-*")):
+        where = f"{earlier} and {where}"
+    return DeadLetters(folder, outlet, where)
 
 
 def _where(sink: Any, outlet: Outlet) -> str:
@@ -111,8 +115,18 @@ def _where(sink: Any, outlet: Outlet) -> str:
         case Connector():
             return str(sink.url)
         case str() | Path() | Files():
-            return "" if sink == "-" else str(outlet.target)
-    return ""
+            return "their sink" if sink == "-" else str(outlet.target)
+    return "their sink"
+
+
+def check_folders(outlets: Mapping[str, Outlet]) -> None:
+    """A run that begins does not write among the parts of another one."""
+    for name, outlet in outlets.items():
+        if outlet.folder == outlet.target and any(outlet.target.glob("part-*")):
+            raise Wrong(
+                f"output '{name}': {outlet.target} has parts of another run: give it another "
+                "folder, or remove them. A run goes on with its own parts from its checkpoint."
+            )
 
 
 def check_ends(planner: Planner, outlets: Mapping[str, Outlet]) -> None:

@@ -20,7 +20,14 @@ from boxcars.connect.conform import as_frame
 from boxcars.connect.systems.mailbox import Mailbox, Message
 from boxcars.connect.write.subscription import Tap
 from boxcars.engine.driver import Epochs, Stored
-from boxcars.engine.endpoints import check_ends, check_names, open_dead, open_sinks, open_sources
+from boxcars.engine.endpoints import (
+    check_ends,
+    check_folders,
+    check_names,
+    open_dead,
+    open_sinks,
+    open_sources,
+)
 from boxcars.engine.epoch.dead_letters import WHO
 from boxcars.engine.epoch.planner import Planner
 from boxcars.engine.exec.compile_progress import forget_compiling
@@ -349,6 +356,8 @@ def run(
         for outlet in (*outlets.values(), letters.outlet):
             closing.callback(outlet.close)
         check_ends(planner, {**outlets, WHO: letters.outlet})
+        if last is None and ledger.plan_of(1) is None:
+            check_folders({**outlets, WHO: letters.outlet})
         number = instances or session().sparkContext.defaultParallelism
         apart = tuple(sorted((instances_of or {}).items()))
         shape = Shape(number, buckets, strategy, grouped, apart)

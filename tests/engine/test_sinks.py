@@ -90,6 +90,33 @@ def test_a_folder(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
 
 
+def test_parts_of_another_run_in_a_folder(
+    spark: SparkSession, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """A new run does not mix with them; one that goes on from its checkpoint has parts there."""
+    sinks = {"all": tmp_path / "out"}
+    source = {"rows": bx.script([*ROWS[:10], bx.ABORT, *ROWS[10:]])}
+    with pytest.raises(bx.Aborted):
+        bx.run(network(), source, sinks, **options).wait()
+    bx.run(network(), source, sinks, **options).wait()
+    assert pl.read_parquet(tmp_path / "out/*.parquet").height == len(ROWS)
+    words = "output 'all': .*/out has parts of another run: give it another folder, or remove"
+    for checkpoint in (None, tmp_path / "other"):
+        with pytest.raises(bx.BoxcarsError, match=words):
+            bx.run(network(), {"rows": ROWS}, sinks, checkpoint=checkpoint, spark=spark)
+
+
+def test_another_sink_than_before(options: dict[str, Any], tmp_path: Path) -> None:
+    """Rows that wait for their file are not left behind."""
+    source = {"rows": bx.script([*ROWS[:10], bx.EOF, *ROWS[10:]])}
+    file = tmp_path / "all.csv"
+    bx.run(network(), source, {"all": file}, **options).wait()
+    with pytest.raises(bx.BoxcarsError, match=r"'all': what came so far is for .*all\.csv"):
+        bx.run(network(), source, {"all": tmp_path / "out"}, **options)
+    bx.run(network(), source, {"all": file}, **options).wait()
+    assert pl.read_csv(file).height == len(ROWS)
+
+
 def test_what_a_killed_worker_left_in_a_folder(spark: SparkSession, tmp_path: Path) -> None:
     """Readers that take all files of a folder do not meet it, and the next run removes it."""
     part = tmp_path / "out" / "part-00000001.parquet"

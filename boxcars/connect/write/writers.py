@@ -36,6 +36,8 @@ from boxcars.model.schema import Schema
 
 PATIENCE = 600.0
 """Seconds for which a run waits for a system outside that was lost."""
+_FILE = "file"
+"""Where a checkpoint notes which file an output is to become."""
 _FIRST, _LONGEST = 0.1, 10.0
 """Seconds to wait before it is tried again: at first, and in the end."""
 
@@ -48,10 +50,18 @@ class OneFile(Outlet):
     def __init__(self, target: Path, home: Path, schema: pa.Schema) -> None:
         super().__init__(home / "parts", target)
         self._schema, self._written = schema, home / "written"
+        with writing(home):
+            home.mkdir(parents=True, exist_ok=True)
+            (home / _FILE).write_text(str(target), encoding="utf-8")
+
+    @property
+    def complete(self) -> bool:
+        """Whether the file is there."""
+        return self._written.exists()
 
     def finish(self) -> None:
         """Make one file of the parts, once."""
-        if self._written.exists():
+        if self.complete:
             return
         parts = sorted(self.folder.glob("part-*"))
         join_parts(parts, self.target, self._schema)
@@ -162,6 +172,26 @@ def home_name(home: Path) -> str:
 
 def open_sink(name: str, sink: Any, home: Path, schema: Schema) -> Outlet:
     """The outlet of a sink; ``home`` is its folder in the checkpoint."""
+    waiting = _waiting_file(home)
+    outlet = _open_sink(name, sink, home, schema)
+    if waiting not in (None, outlet.target):
+        outlet.close()
+        raise Wrong(
+            f"what came so far is for {waiting}, which is written when the run has finished: give "
+            "it the same sink."
+        )
+    return outlet
+
+
+def _waiting_file(home: Path) -> Path | None:
+    """The file for which there are parts, if a run with this checkpoint was to write one."""
+    noted = home / _FILE
+    if noted.exists() and any((home / "parts").glob("part-*")):
+        return Path(noted.read_text(encoding="utf-8"))
+    return None
+
+
+def _open_sink(name: str, sink: Any, home: Path, schema: Schema) -> Outlet:
     match sink:
         case "-" | Console():
             return Delivered(home, lambda parts, _: print_rows(name, _table(parts)))

@@ -14,6 +14,7 @@ import polars as pl
 
 from boxcars.connect.files import write_table, writing
 from boxcars.connect.write.base import Outlet
+from boxcars.connect.write.writers import OneFile
 from boxcars.engine.measure.dead_letter_reasons import Dead, count_reasons
 from boxcars.model.schema import Schema
 
@@ -40,11 +41,18 @@ def reasons_of(letters: Sequence[pl.DataFrame]) -> Dead:
 class DeadLetters:
     """The sink of dead letters, and what pieces have put aside for it under the checkpoint.
 
-    ``where`` says to people where they will find them, if they will.
+    ``target`` says to people where they will find them, if they will.
     """
 
-    def __init__(self, folder: Path, outlet: Outlet, where: str) -> None:
-        self._folder, self.outlet, self.where = _aside(folder), outlet, where
+    def __init__(self, folder: Path, outlet: Outlet, target: str) -> None:
+        self._folder, self.outlet, self._target = _aside(folder), outlet, target
+
+    @property
+    def where(self) -> str:
+        """Where people find them; a single file appears when the run has finished."""
+        if isinstance(self.outlet, OneFile) and not self.outlet.complete:
+            return f"{self.outlet.folder}, and in {self._target} when the run has finished"
+        return self._target
 
     def deliver(self, epoch: int, names: Collection[str], inputs: Collection[str]) -> None:
         """Deliver the letters of an epoch as one part: those of inputs as they came.

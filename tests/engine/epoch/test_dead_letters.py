@@ -201,6 +201,33 @@ def test_letters_without_a_place_to_stay_are_told_to_be_gone() -> None:
     call = ["run", "n.yaml", "--source", "rows=rows.csv", "--sink", "out=out/"]
     result = CliRunner().invoke(app, call)
     assert "the dead letters are gone: --dead WHERE keeps them" in result.stderr
+    again = CliRunner().invoke(app, [*call[:-1], "out=other/", "--dead", "-"])
+    assert "the dead letters are in their sink" in again.stderr
+
+
+def test_a_file_of_letters_appears_at_the_end(spark: SparkSession, tmp_path: Path) -> None:
+    """Until then it is told where they are, and they are not handed to another sink."""
+    source = {"rows": bx.script([*ROWS[:20], bx.EOF, *ROWS[20:]])}
+    options: dict[str, Any] = {"checkpoint": tmp_path / "c", "spark": spark}
+    first = bx.run(network(), source, dead=str(tmp_path / "dead.csv"), **options).wait()
+    parts, _, rest = first.letters.partition(", and in ")
+    assert rest == f"{tmp_path}/dead.csv when the run has finished"
+    assert list(Path(parts).glob("part-*"))
+    with pytest.raises(bx.BoxcarsError, match="dead letters': what came so far is for .*dead.csv"):
+        bx.run(network(), source, dead=str(tmp_path / "dead/"), **options)
+    last = bx.run(network(), source, dead=str(tmp_path / "dead.csv"), **options).wait()
+    assert last.letters == f"{tmp_path}/dead.csv"
+    assert pl.read_csv(last.letters).height == sum(lost["dead"] for lost in last.lost.values())
+
+
+def test_letters_of_before_are_told_too(spark: SparkSession, tmp_path: Path) -> None:
+    source = {"rows": bx.script([*ROWS[:20], bx.EOF, *ROWS[20:]])}
+    options: dict[str, Any] = {"checkpoint": tmp_path / "c", "spark": spark}
+    bx.run(network(), source, **options).wait()
+    last = bx.run(network(), source, dead=str(tmp_path / "dead/"), **options).wait()
+    assert last.letters == f"{tmp_path}/c/dead and {tmp_path}/dead"
+    found = [letters(tmp_path / folder).height for folder in ("c/dead", "dead")]
+    assert sum(found) == sum(lost["dead"] for lost in last.lost.values())
 
 
 @pytest.mark.usefixtures("spark")
