@@ -19,7 +19,8 @@ from boxcars.model.types import Type
 
 DEAD_LETTERS: Mapping[str, pl.DataType] = {"record": pl.Binary(), "reason": pl.String()}
 _REASON = "__reason"
-_ERRORS = (pa.ArrowException, pl.exceptions.PolarsError)
+DATA_ERRORS = (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What Arrow and Polars raise at data that they can't read; a panic is no Exception of Python."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def as_frame(data: Any) -> pl.DataFrame:
             names = dict.fromkeys(name for row in data for name in row.keys())  # noqa: SIM118
             data = pa.table({name: [row.get(name) for row in data] for name in names})
         frame = pl.from_arrow(data)
-    except (TypeError, ValueError, AttributeError, *_ERRORS) as error:
-        first = str(error).splitlines()[0]
+    except (TypeError, ValueError, AttributeError, *DATA_ERRORS) as error:
+        first = first_line(error)
         raise Wrong(
             f"expected a path, an Arrow table, a Polars or pandas frame, a dict of columns or a "
             f"list of rows; got a {type(data).__name__} ({first})."
@@ -168,6 +169,11 @@ def _readable(name: str, dtype: pl.DataType) -> pl.Expr:
     count = pl.concat_str(column.to_physical(), pl.lit(f" {unit} since 1970"))
     near = pl.when(in_range(column, dtype)).then(column)
     return near.cast(pl.String).fill_null(count)
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without what follows for developers."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def dead_letters(rows: list[tuple[bytes, str]]) -> pl.DataFrame:
