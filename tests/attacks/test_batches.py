@@ -74,6 +74,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "runs": lambda: packed(runs()),
     "narrow numbers": lambda: packed(column(np.zeros(MB, np.int8))),
     "structs": lambda: packed(pa.table({"t": pa.array([{"a": 1}])})),
+    "a long name": lambda: packed(pa.table([pa.nulls(1000)], names=["x" * 20_000])),
     "many columns": lambda: packed(pa.table({f"c{n}": pa.nulls(MB) for n in range(100)})),
 }
 
