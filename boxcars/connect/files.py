@@ -101,14 +101,17 @@ def count_tuples(path: Path, entity: Input) -> int:
 
 
 def fits(path: Path, entity: Input) -> bool:
-    """Whether every row of a Parquet file is a tuple, by what its metadata says."""
+    """Whether every row of a Parquet file is a tuple, by what its metadata says.
+
+    That is a plan, and no proof: who reads the rows looks at their values.
+    """
     if path.suffix != ".parquet" or entity.fields[entity.ts] is Type.FLOAT:
         return False  # a float may be no number, and the metadata does not tell
     try:
         file = open_parquet(path)
         types = {field.name: field.type for field in file.schema_arrow}
         same = all(_same_type(types.get(name), t) for name, t in entity.fields.items())
-        return same and _has_order(file.metadata, entity.ts, entity.fields[entity.ts])
+        return same and _in_ranges(file.metadata, entity)
     except (OSError, pa.ArrowException):
         return False
 
@@ -144,20 +147,23 @@ def _same_type(found: pa.DataType | None, type_: Type) -> bool:
     return pl.Series(pa.array([], found)).dtype == type_.dtype
 
 
-def _has_order(metadata: pq.FileMetaData, name: str, type_: Type) -> bool:
-    """Whether the statistics of a column say that all its values can be order values."""
+def _in_ranges(metadata: pq.FileMetaData, entity: Input) -> bool:
+    """Whether statistics say that all order values have a place, and all timestamps are some."""
+    bounded = {n: t for n, t in entity.fields.items() if n == entity.ts or t is Type.TIMESTAMP}
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
-        for i in range(columns.num_columns):
-            column = columns.column(i)
-            if column.path_in_schema == name and not _all_placed(column.statistics, type_):
+        for column in map(columns.column, range(columns.num_columns)):
+            name, found = column.path_in_schema, column.statistics
+            if name == entity.ts and (found is None or found.null_count != 0):
+                return False
+            if name in bounded and not _all_in_range(found, bounded[name]):
                 return False
     return True
 
 
-def _all_placed(statistics: pq.Statistics | None, type_: Type) -> bool:
-    """Whether no value is null, and none is beyond the range of order values."""
-    if statistics is None or statistics.null_count != 0:
+def _all_in_range(statistics: pq.Statistics | None, type_: Type) -> bool:
+    """Whether no value is beyond the range of order values, which is that of all timestamps."""
+    if statistics is None:
         return False
     if not statistics.has_min_max:
         return int(statistics.num_values) == 0

@@ -17,8 +17,10 @@ from pyarrow import feather
 from pyspark.sql import SparkSession
 
 import boxcars as bx
+from boxcars.connect.files import count_tuples, fits
 from boxcars.connect.formats import make_format
 from boxcars.connect.read.journal import Decoder
+from boxcars.connect.read.splits import FileSplit
 from boxcars.model.entities import Input
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
@@ -151,3 +153,28 @@ def test_a_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     assert running.stats().boxes["rows"].dead == 6
     assert len(rows) == 3
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 4
+
+
+def test_a_parquet_file_that_lies(tmp_path: Path) -> None:
+    """Its statistics say that the greatest value is 100,000."""
+    path = tmp_path / "lie.parquet"
+    rows = pa.table({"t": [1, 2, 77_777, 4, 100_000]})
+    pq.write_table(rows, path, use_dictionary=False, compression="none")
+    honest, far = (77_777).to_bytes(8, "little"), (2**63 - 1).to_bytes(8, "little")
+    assert path.read_bytes().count(honest) == 1
+    path.write_bytes(path.read_bytes().replace(honest, far))
+    at = Input(Schema.of({"t": "int"}, ts="t").fields, "t")
+    found = FileSplit(str(path), 0, count_tuples(path, at), 0).read(at)
+    assert found.tuples["t"].to_list() == [1, 2, 4, 100_000]
+    assert found.dead["record"].to_list() == [b'{"t":9223372036854775807}']
+    rest = FileSplit(str(path), 3, 5, 3).read(at)
+    assert (rest.tuples["t"].to_list(), rest.dead.height) == ([4, 100_000], 0)
+
+
+def test_statistics_tell_where_a_timestamp_is_far(tmp_path: Path) -> None:
+    path = tmp_path / "far.parquet"
+    pq.write_table(table(pa.timestamp("us")), path)
+    assert not fits(path, entity())
+    good = pa.table({"time": [1, 2], "seen": [None, 2]}).cast(table(pa.timestamp("us")).schema)
+    pq.write_table(good, path)
+    assert fits(path, entity())
