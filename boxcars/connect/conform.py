@@ -8,18 +8,19 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from polars import selectors as cs
 
 from boxcars.expr.cast import cast
 from boxcars.expr.value import Value
 from boxcars.model.entities import Input, Table
 from boxcars.model.order import has_place, in_words
 from boxcars.model.problem import Wrong, a, nearest
+from boxcars.model.timestamps import IN_WORDS, in_range
 from boxcars.model.types import Type
 
 DEAD_LETTERS: Mapping[str, pl.DataType] = {"record": pl.Binary(), "reason": pl.String()}
 _REASON = "__reason"
-_ERRORS = (pa.ArrowException, pl.exceptions.PolarsError)
+DATA_ERRORS = (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What Arrow and Polars raise at data that they can't read; a panic is no Exception of Python."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def as_frame(data: Any) -> pl.DataFrame:
             names = dict.fromkeys(name for row in data for name in row.keys())  # noqa: SIM118
             data = pa.table({name: [row.get(name) for row in data] for name in names})
         frame = pl.from_arrow(data)
-    except (TypeError, ValueError, AttributeError, *_ERRORS) as error:
-        first = str(error).splitlines()[0]
+    except (TypeError, ValueError, AttributeError, *DATA_ERRORS) as error:
+        first = first_line(error)
         raise Wrong(
             f"expected a path, an Arrow table, a Polars or pandas frame, a dict of columns or a "
             f"list of rows; got a {type(data).__name__} ({first})."
@@ -64,8 +65,9 @@ def conform(frame: pl.DataFrame, entity: Input | Table) -> Conformed:
     """Cast the columns to the declared types and set apart the rows that can't be.
 
     Text is parsed where a number, truth value or timestamp is declared. A row whose text can't
-    be parsed, or whose order attribute is null, not a number or beyond the range of windows
-    (:mod:`boxcars.model.order`), is a dead letter.
+    be parsed, that has a timestamp outside of the years 1 to 9999, or whose order attribute is
+    null, not a number or beyond the range of windows (:mod:`boxcars.model.order`), is a dead
+    letter.
     """
     if not frame.columns:
         frame = pl.DataFrame(schema={name: t.dtype for name, t in entity.fields.items()})
@@ -74,7 +76,8 @@ def conform(frame: pl.DataFrame, entity: Input | Table) -> Conformed:
     for name, type_ in entity.fields.items():
         if name not in frame.columns:
             raise Wrong(f"the data has no field '{name}'.{nearest(name, frame.columns)}")
-        column, reason = _column(frame, name, type_)
+        order = isinstance(entity, Input) and name == entity.ts
+        column, reason = _column(frame, name, type_, "order attribute" if order else "timestamp")
         columns.append(column)
         reasons += reason
     if isinstance(entity, Input):
@@ -93,10 +96,14 @@ def _any(frame: pl.DataFrame, reasons: Iterable[pl.Expr]) -> bool:
     return any(found)
 
 
-def _column(frame: pl.DataFrame, name: str, type_: Type) -> tuple[pl.Expr, list[pl.Expr]]:
+def _column(
+    frame: pl.DataFrame, name: str, type_: Type, what: str
+) -> tuple[pl.Expr, list[pl.Expr]]:
     """The column in its declared type, and the reasons why a row of it may not fit."""
     got = frame.schema[name]
     column = pl.col(name)
+    if isinstance(got, pl.Datetime | pl.Date) and type_ is Type.TIMESTAMP:
+        return _times(column, got, f"{name}: the {what} is not between {IN_WORDS}")
     if got == type_.dtype:
         return column, []
     if got == pl.Null():
@@ -110,9 +117,21 @@ def _column(frame: pl.DataFrame, name: str, type_: Type) -> tuple[pl.Expr, list[
         return parsed.alias(name), [failed.then(says)]
     if found is not type_ and not (found is Type.INT and type_ is Type.FLOAT):
         raise Wrong(f"field '{name}' is {got} in the data, expected {a(type_)}.")
-    if isinstance(got, pl.Datetime) and got.time_zone:
-        return column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).cast(type_.dtype), []
     return column.cast(type_.dtype), []
+
+
+def _times(
+    column: pl.Expr, got: pl.Datetime | pl.Date, reason: str
+) -> tuple[pl.Expr, list[pl.Expr]]:
+    """A column of times or dates as timestamps, in UTC; Polars can't convert what is far away."""
+    near = in_range(column, got)
+    far: list[pl.Expr] = [pl.when(~near).then(pl.lit(reason))]
+    if got == Type.TIMESTAMP.dtype:
+        return column, far
+    times: pl.Expr = pl.when(near).then(column)
+    if isinstance(got, pl.Datetime) and got.time_zone:
+        times = times.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return times.cast(Type.TIMESTAMP.dtype), far
 
 
 def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:
@@ -123,6 +142,8 @@ def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:
     if type_ is Type.FLOAT:
         nan = pl.lit(f"{entity.ts}: the order attribute is not a number")
         reasons.append(pl.when(ts.is_nan()).then(nan))
+    if type_ is Type.TIMESTAMP:
+        return reasons  # all timestamps are in the range of windows
     far = pl.lit(f"{entity.ts}: the order attribute is not between {in_words(type_)}")
     reasons.append(pl.when(~has_place(ts, type_)).then(far))
     return reasons
@@ -132,9 +153,27 @@ def letters_of(rows: pl.DataFrame, reasons: pl.Series | str) -> pl.DataFrame:
     """Rows as dead letters: their JSON, with the reasons or one for all of them."""
     if isinstance(reasons, str):
         reasons = pl.repeat(reasons, rows.height, dtype=pl.String, eager=True)
-    rows = rows.with_columns(cs.binary().bin.encode("base64"))
-    texts = rows.select(pl.struct(pl.all()).struct.json_encode().cast(pl.Binary)).to_series()
+    readable = [_readable(name, dtype) for name, dtype in rows.schema.items()]
+    texts = rows.select(pl.struct(readable).struct.json_encode().cast(pl.Binary)).to_series()
     return pl.DataFrame({"record": texts, "reason": reasons}, schema=dict(DEAD_LETTERS))
+
+
+def _readable(name: str, dtype: pl.DataType) -> pl.Expr:
+    """A column as JSON can have it: bytes are base64, and of a time far away there is the count."""
+    column = pl.col(name)
+    if dtype == pl.Binary():
+        return column.bin.encode("base64")
+    if not isinstance(dtype, pl.Datetime | pl.Date):
+        return column
+    unit = dtype.time_unit if isinstance(dtype, pl.Datetime) else "days"
+    count = pl.concat_str(column.to_physical(), pl.lit(f" {unit} since 1970"))
+    near = pl.when(in_range(column, dtype)).then(column)
+    return near.cast(pl.String).fill_null(count)
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without what follows for developers."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def dead_letters(rows: list[tuple[bytes, str]]) -> pl.DataFrame:

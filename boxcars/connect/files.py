@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from boxcars.connect.conform import Conformed, conform
+from boxcars.connect.arrow_columns import carried, fields_frame
+from boxcars.connect.conform import DATA_ERRORS, Conformed, conform, first_line
 from boxcars.connect.formats import make_format
 from boxcars.model.entities import Input, Table
 from boxcars.model.order import has_place
@@ -67,22 +68,24 @@ def _read_file(path: Path, entity: Input | Table) -> Conformed:
     try:
         if path.suffix in (".csv", ".jsonl"):
             return _decode(path, entity)
-        frame = pl.from_arrow(_read_arrow(path, entity))
-        assert isinstance(frame, pl.DataFrame)
-        return conform(frame, entity)
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+        return conform(fields_frame(_read_arrow(path, entity), entity.fields), entity)
+    except (OSError, *DATA_ERRORS) as error:
         raise unreadable(path, error) from None
     except Wrong as wrong:
         raise Wrong(f"{path}: {wrong}") from None
 
 
 def _read_arrow(path: Path, entity: Input | Table) -> pa.Table:
-    """The columns that are fields; if one is missing all of them, to find what it may be called."""
+    """The columns that are fields; if one is missing only the names of all, to say so."""
     if path.suffix == ".arrow":
-        return feather.read_table(path)
+        table = feather.read_table(path)
+        table.validate(full=True)  # a wrong offset would read any memory
+        return table
     file = open_parquet(path)
     wanted = [name for name in file.schema_arrow.names if name in entity.fields]
-    return file.read(columns=wanted if len(wanted) == len(entity.fields) else None)
+    if len(wanted) != len(entity.fields):
+        return file.schema_arrow.empty_table()
+    return file.read(columns=wanted)
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
@@ -98,14 +101,17 @@ def count_tuples(path: Path, entity: Input) -> int:
 
 
 def fits(path: Path, entity: Input) -> bool:
-    """Whether every row of a Parquet file is a tuple, by what its metadata says."""
+    """Whether every row of a Parquet file is a tuple, by what its metadata says.
+
+    That is a plan, and no proof: who reads the rows looks at their values.
+    """
     if path.suffix != ".parquet" or entity.fields[entity.ts] is Type.FLOAT:
         return False  # a float may be no number, and the metadata does not tell
     try:
         file = open_parquet(path)
         types = {field.name: field.type for field in file.schema_arrow}
         same = all(_same_type(types.get(name), t) for name, t in entity.fields.items())
-        return same and _has_order(file.metadata, entity.ts, entity.fields[entity.ts])
+        return same and _in_ranges(file.metadata, entity)
     except (OSError, pa.ArrowException):
         return False
 
@@ -126,34 +132,38 @@ def read_rows(path: Path, first: int, height: int, entity: Input) -> pl.DataFram
             cast_options=pl.ScanCastOptions(datetime_cast="nanosecond-downcast"),
         )
         return rows.slice(first, height).collect()
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, *DATA_ERRORS) as error:
         raise unreadable(path, error) from None
 
 
-def unreadable(path: Path, error: Exception) -> BoxcarsError:
+def unreadable(path: Path, error: BaseException) -> BoxcarsError:
     """Why a file can't be read, in a sentence."""
-    first = str(error).splitlines()[0]
-    return BoxcarsError(f"{path}: can't be read as {path.suffix[1:]}: {first}")
+    return BoxcarsError(f"{path}: can't be read as {path.suffix[1:]}: {first_line(error)}")
 
 
 def _same_type(found: pa.DataType | None, type_: Type) -> bool:
-    return found is not None and pl.Series(pa.array([], found)).dtype == type_.dtype
+    if found is None or not carried(found):
+        return False
+    return pl.Series(pa.array([], found)).dtype == type_.dtype
 
 
-def _has_order(metadata: pq.FileMetaData, name: str, type_: Type) -> bool:
-    """Whether the statistics of a column say that all its values can be order values."""
+def _in_ranges(metadata: pq.FileMetaData, entity: Input) -> bool:
+    """Whether statistics say that all order values have a place, and all timestamps are some."""
+    bounded = {n: t for n, t in entity.fields.items() if n == entity.ts or t is Type.TIMESTAMP}
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
-        for i in range(columns.num_columns):
-            column = columns.column(i)
-            if column.path_in_schema == name and not _all_placed(column.statistics, type_):
+        for column in map(columns.column, range(columns.num_columns)):
+            name, found = column.path_in_schema, column.statistics
+            if name == entity.ts and (found is None or found.null_count != 0):
+                return False
+            if name in bounded and not _all_in_range(found, bounded[name]):
                 return False
     return True
 
 
-def _all_placed(statistics: pq.Statistics | None, type_: Type) -> bool:
-    """Whether no value is null, and none is beyond the range of order values."""
-    if statistics is None or statistics.null_count != 0:
+def _all_in_range(statistics: pq.Statistics | None, type_: Type) -> bool:
+    """Whether no value is beyond the range of order values, which is that of all timestamps."""
+    if statistics is None:
         return False
     if not statistics.has_min_max:
         return int(statistics.num_values) == 0

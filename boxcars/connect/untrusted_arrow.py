@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from boxcars.model.problem import Wrong
 
 UNFOLDED = 128 * 2**20
-"""Bytes that the values of one message may take, each written out."""
+"""Bytes that the values of one message may take, each written out with its name."""
 _DICTIONARY, _BATCH = 2, 3
 """The kinds of messages that have values."""
 _WIDTH = 8
@@ -150,17 +150,19 @@ class _Flat:
 
 
 def unfolded(table: pa.Table) -> int:
-    """How many bytes the values of a table take, each written out.
+    """How many bytes the values of a table take, each written out with its name.
+
+    A dead letter is a row as JSON, so a long name is there once for each row.
 
     >>> unfolded(pa.table({"t": [1, 2], "who": ["ann", "bob"]}))
-    38
+    46
     >>> one = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int8()), ["x" * 1000])
     >>> unfolded(pa.table({"who": one}))
-    100800
+    101100
     >>> unfolded(pa.table({"nothing": pa.nulls(1000)}))
-    8000
+    15000
     """
-    texts = 0
+    texts = sum(len(name.encode()) for name in table.column_names) * int(table.num_rows)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if not _is_flat(column.type):
             raise Wrong(f"'{name}' is {column.type}: leave it out, or make a text of it.")

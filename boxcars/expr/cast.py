@@ -15,6 +15,7 @@ import polars as pl
 from boxcars.expr.division import divide
 from boxcars.expr.value import Value, per_value
 from boxcars.model.problem import Wrong, nearest
+from boxcars.model.timestamps import FIRST, LAST, bounded
 from boxcars.model.types import Type
 
 _NAMES = {
@@ -28,7 +29,6 @@ _NAMES = {
 _BY_NAME = {name: type_ for type_, names in _NAMES.items() for name in names}
 
 _MICROS = 1_000_000
-_FIRST, _LAST = -62_135_596_800, 253_402_300_799  # the first and the last second of years 1 to 9999
 _ISO = (
     r"^\s*(?<date>\d{4}-\d{2}-\d{2})"
     r"(?:[Tt ](?<minute>\d{2}:\d{2})(?<second>:\d{2}(?:\.\d{1,9})?)?)?"
@@ -63,15 +63,9 @@ def timestamp_of(text: str) -> datetime | None:
     return found
 
 
-def valid(micros: pl.Expr) -> pl.Expr:
-    """Microseconds since 1970 as a timestamp, null outside of the years 1 to 9999."""
-    fits = micros.is_between(_FIRST * _MICROS, _LAST * _MICROS + _MICROS - 1)
-    return pl.when(fits).then(micros.cast(pl.Int64, strict=False)).cast(Type.TIMESTAMP.dtype)
-
-
 def micros(seconds: pl.Expr) -> pl.Expr:
     """Seconds (int or float) as whole microseconds, null if there are far too many."""
-    limit = _LAST - _FIRST
+    limit = (LAST - FIRST) // _MICROS
     small = pl.when(seconds.is_between(-limit, limit)).then(seconds)
     return (small * _MICROS).round().cast(pl.Int64, strict=False)
 
@@ -94,7 +88,7 @@ def parse_iso(text: pl.Expr) -> pl.Expr:
     hours = parts["hours"].cast(pl.Int64, strict=False).fill_null(0)
     minutes = parts["minutes"].cast(pl.Int64, strict=False).fill_null(0)
     east = pl.when(parts["sign"] == "-").then(-1).otherwise(1)
-    return valid(local.cast(pl.Int64) - east * (hours * 60 + minutes) * 60 * _MICROS)
+    return bounded(local.cast(pl.Int64) - east * (hours * 60 + minutes) * 60 * _MICROS)
 
 
 def _decode(data: bytes) -> str | None:
@@ -126,8 +120,8 @@ _RULES: dict[tuple[Type, Type], Callable[[pl.Expr], pl.Expr]] = {
     (Type.STR, Type.TIMESTAMP): parse_iso,
     (Type.STR, Type.BYTES): _plain(Type.BYTES),
     (Type.BYTES, Type.STR): lambda x: per_value(_decode, x, returns=Type.STR),
-    (Type.INT, Type.TIMESTAMP): lambda x: valid(micros(x)),
-    (Type.FLOAT, Type.TIMESTAMP): lambda x: valid(micros(x)),
+    (Type.INT, Type.TIMESTAMP): lambda x: bounded(micros(x)),
+    (Type.FLOAT, Type.TIMESTAMP): lambda x: bounded(micros(x)),
     (Type.TIMESTAMP, Type.INT): lambda x: x.cast(pl.Int64) // _MICROS,
     (Type.TIMESTAMP, Type.FLOAT): to_seconds,
     (Type.TIMESTAMP, Type.STR): lambda x: x.dt.strftime("%Y-%m-%dT%H:%M:%S%.f"),

@@ -22,6 +22,7 @@ from boxcars.expr.stored import POLARS, restore, store
 from boxcars.expr.translate import translate, unknown_field
 from boxcars.model.problem import Wrong, a
 from boxcars.model.schema import Schema
+from boxcars.model.timestamps import bounded
 from boxcars.model.types import Type
 
 _NO_FIELDS = Schema.of({"t": "int"}, "t")
@@ -211,4 +212,5 @@ def _typed_by_polars(expr: pl.Expr, schema: Schema) -> tuple[Type, pl.Expr]:
     found = Type.of(dtype)
     if found is None:
         raise Wrong(f"the Polars type {dtype} is not a type of a field.")
-    return found, expr if dtype == found.dtype else expr.cast(found.dtype, strict=False)
+    result = expr if dtype == found.dtype else expr.cast(found.dtype, strict=False)
+    return found, bounded(result.to_physical()) if found is Type.TIMESTAMP else result

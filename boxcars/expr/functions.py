@@ -16,6 +16,7 @@ from boxcars.expr.signature import Parameter, Signature, arguments
 from boxcars.expr.value import Value, per_value
 from boxcars.model.own_code import note_own
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
+from boxcars.model.timestamps import bounded
 from boxcars.model.types import Type
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,8 +68,10 @@ class Function:
             type_ = _type_by_polars(name, self.build, [value.type for value in bound])
         else:
             type_ = self.rule.result_type(bound)
-        expr = self.build(*arguments(self.rule, bound))
-        return type_, expr.cast(type_.dtype)
+        expr = self.build(*arguments(self.rule, bound)).cast(type_.dtype, strict=False)
+        if type_ is Type.TIMESTAMP and self.group == USER:
+            expr = bounded(expr.to_physical())
+        return type_, expr
 
 
 _functions: dict[str, Function] = {}

@@ -20,10 +20,11 @@ from collections.abc import Callable
 import polars as pl
 from sqlglot import exp
 
-from boxcars.expr.cast import micros, timestamp_of, to_seconds, valid
+from boxcars.expr.cast import micros, timestamp_of, to_seconds
 from boxcars.expr.division import divide, floor_divide, modulo
 from boxcars.expr.value import Value, common, listed
 from boxcars.model.problem import Wrong
+from boxcars.model.timestamps import bounded
 from boxcars.model.types import Type
 
 Typed = tuple[Type, pl.Expr]
@@ -85,7 +86,7 @@ def _in_floats(symbol: str, build: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> Ope
 
 def _shift(time: Value, seconds: Value, sign: int) -> Typed:
     number = seconds.to(Type.INT) if seconds.type is Type.UNKNOWN else seconds
-    return Type.TIMESTAMP, valid(time.expr.cast(pl.Int64) + sign * micros(number.expr))
+    return Type.TIMESTAMP, bounded(time.expr.cast(pl.Int64) + sign * micros(number.expr))
 
 
 def _add(a: Value, b: Value) -> Typed:

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from boxcars.model.timestamps import IN_WORDS
 from boxcars.model.types import Type
 
 FARTHEST_INT = 2**62
@@ -24,7 +25,7 @@ FARTHEST_SIZE = 2**60
 _RANGES: Mapping[Type, tuple[Any, Any, str]] = {
     Type.INT: (-FARTHEST_INT, FARTHEST_INT, "-2^62 and 2^62"),
     Type.FLOAT: (-FARTHEST_FLOAT, FARTHEST_FLOAT, "-2^53 and 2^53"),
-    Type.TIMESTAMP: (datetime.min, datetime.max, "the years 1 and 9999"),
+    Type.TIMESTAMP: (datetime.min, datetime.max, IN_WORDS),
 }
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import pyarrow as pa
 import pytest
 
 from boxcars.connect import untrusted_arrow
+from boxcars.connect.files import count_tuples, read_input, write_table
 from boxcars.connect.read.journal import Decoder
+from boxcars.connect.read.splits import FileSplit
 from boxcars.connect.untrusted_arrow import read_batch, read_stream
-from boxcars.model.problem import Wrong
+from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.wire import ARROW, table_to_bytes
 from tests.attacks.victim import Victim, until
 from tests.service.test_service import network, rows
@@ -71,6 +74,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "runs": lambda: packed(runs()),
     "narrow numbers": lambda: packed(column(np.zeros(MB, np.int8))),
     "structs": lambda: packed(pa.table({"t": pa.array([{"a": 1}])})),
+    "a long name": lambda: packed(pa.table([pa.nulls(1000)], names=["x" * 20_000])),
     "many columns": lambda: packed(pa.table({f"c{n}": pa.nulls(MB) for n in range(100)})),
 }
 
@@ -158,3 +162,80 @@ def test_letters_say_why() -> None:
     assert found.tuples.height == 0
     assert [json.loads(record) for record in found.dead["record"]] == [{"who": "a"}, {"who": "b"}]
     assert set(found.dead["reason"]) == {"the data has no field 't'. There is: who."}
+
+
+def extension(name: bytes) -> pa.Table:
+    """A column that says of itself what no library knows."""
+    note = {b"ARROW:extension:name": name, b"ARROW:extension:metadata": b"\xff"}
+    fields = [pa.field("t", pa.int64(), metadata=note), pa.field("who", pa.string(), metadata=note)]
+    return pa.table([[1, 2], ["a", "b"]], schema=pa.schema(fields, {b"\xff": b"\xfe"}))
+
+
+def beside(type_: pa.DataType, data: Any = None) -> pa.Table:
+    """Two good rows, and a column that is none of the input's."""
+    more = pa.nulls(2, type_) if data is None else pa.array(data, type_)
+    return pa.table({"t": [1, 2], "who": ["a", "b"], "more": more})
+
+
+STRANGE = {
+    "a wide decimal": beside(pa.decimal256(40, 2)),
+    "a far date": beside(pa.date32(), [2**31 - 1, 0]),
+    "a time of no day": beside(pa.time64("ns"), [2**62, -1]),
+    "an interval": beside(pa.month_day_nano_interval()),
+    "a zone that is nowhere": beside(pa.timestamp("us", "nowhere")),
+    "the name of an extension": extension(b"\xff\xfe"),
+    "an unknown extension": extension(b"boxcars.unknown"),
+    "an extension of Arrow": pa.table(
+        {"t": [1, 2], "who": ["a", "b"], "id": pa.array([b"0" * 16] * 2, pa.uuid())}
+    ),
+}
+"""Tables with what Polars can't read; the columns of the input are all right."""
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_what_the_input_does_not_read_does_no_harm(what: str) -> None:
+    decoder = Decoder(network().inputs["rows"], {"format": "arrow"})
+    found = decoder.decode(STRANGE[what])
+    assert (found.tuples.rows(), found.dead.height) == ([(1, "a"), (2, "b")], 0)
+    sent = decoder.decode([packed(STRANGE[what])])
+    assert sent.tuples.height + sent.dead.height in (1, 2), "read, or refused as a whole"
+
+
+def test_a_column_that_polars_has_no_type_for(victim: Victim) -> None:
+    """In a column of the input its rows are dead letters; in another they are read."""
+    before = victim.run.stats().boxes["rows"].dead
+    wide = STRANGE["a wide decimal"].set_column(0, "t", pa.array([0, 0]))
+    for table in (wide, wide.select(["more", "who"]).rename_columns(["t", "who"])):
+        data = table_to_bytes(table)
+        assert victim.ask("POST", "/api/inputs/rows", data, content_type=ARROW)[0] == 200
+    until(lambda: victim.run.stats().boxes["rows"].dead == before + 2, "two are counted")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.nulls(2, pa.decimal256(40, 2)),
+        pa.array([2**31 - 1, 0], pa.date32()),
+        pa.array([9 * 10**18, 0], pa.timestamp("ms")),
+        pa.array([[1], [2]]),
+        pa.array([b"0" * 16] * 2, pa.uuid()),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_a_type_that_the_field_can_t_have(column: pa.Array) -> None:
+    found = Decoder(network().inputs["rows"], {}).decode(pa.table({"t": column, "who": ["a", "b"]}))
+    assert (found.tuples.height, found.dead.height) == (0, 2)
+    assert all(reason.startswith("field 't' is ") for reason in found.dead["reason"])
+    assert all(json.loads(record)["who"] for record in found.dead["record"])
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "parquet"])
+def test_files_with_a_wide_decimal(suffix: str, tmp_path: Path) -> None:
+    entity, path = network().inputs["rows"], tmp_path / f"wide.{suffix}"
+    table = STRANGE["a wide decimal"]
+    write_table(table, path)
+    assert read_input(path, entity).tuples.rows() == [(1, "a"), (2, "b")]
+    assert FileSplit(str(path), 0, count_tuples(path, entity), 0).read(entity).tuples.height == 2
+    write_table(table.select(["more", "who"]).rename_columns(["t", "who"]), path)
+    with pytest.raises(BoxcarsError, match="field 't' is decimal256.* expected an int"):
+        read_input(path, entity)

@@ -153,7 +153,7 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
 
     path = tmp_path / "calls.parquet"
     parquet.write_table(pa.table([[1], [2]], names=["t", "t"]), path)
-    with pytest.raises(BoxcarsError, match="calls.parquet: can't be read as parquet"):
+    with pytest.raises(BoxcarsError, match="calls.parquet: the data has more than one field 't'"):
         read_input(path, CALLS)
 
 

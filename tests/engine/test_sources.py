@@ -146,7 +146,9 @@ class TestFiles:
         with pytest.raises(bx.BoxcarsError, match="input 'rows': .*bad.parquet: can't be read as"):
             runs.start(tmp_path / "bad.parquet", checkpoint=tmp_path / "c1").wait()
         write_table(pl.DataFrame({"t": [[1]], "v": [1.0]}).to_arrow(), tmp_path / "list.arrow")
-        with pytest.raises(bx.BoxcarsError, match="field 't' is List.* in the data, expected an"):
+        with pytest.raises(
+            bx.BoxcarsError, match="field 't' is large_list.* in the data, expected an"
+        ):
             runs.start(tmp_path / "list.arrow", checkpoint=tmp_path / "c2").wait()
 
 

@@ -19,6 +19,7 @@ from boxcars.connect.formats.records import Reasons, Records, flat, slices, utf8
 from boxcars.connect.formats.rows import encoded
 from boxcars.connect.formats.texts import shown, where
 from boxcars.model.problem import Wrong, nearest
+from boxcars.model.timestamps import FIRST, LAST
 from boxcars.model.types import Type
 
 Array = npt.NDArray[Any]
@@ -162,16 +163,20 @@ def _read(column: Array, type_: Type) -> tuple[pl.Series, Reasons]:
 
 
 def _moments(column: Array) -> tuple[pl.Series, Reasons]:
-    if column.dtype.kind == "i":
-        return pl.Series(column.astype(np.int64)).cast(Type.TIMESTAMP.dtype), {}
-    unit = np.datetime_data(column.dtype)[0]
-    counts = column.astype(f"<M8[{unit}]").view(np.int64)
-    limit = LARGEST // _PER_UNIT.get(unit, 1)
-    late = (abs(counts) > limit) & (counts != NAT)
-    micros = counts // 1000 if unit == "ns" else np.where(late, 0, counts) * _PER_UNIT[unit]
+    plain = column.dtype.kind == "i"
+    unit = "us" if plain else np.datetime_data(column.dtype)[0]
+    counts = column.astype("<i8" if plain else f"<M8[{unit}]").view(np.int64)
+    there = np.full(len(counts), fill_value=True) if plain else counts != NAT
+    per = _PER_UNIT.get(unit, 1)
+    near = (counts >= FIRST // per) & (counts <= LAST // per)  # all nanoseconds in 64 bits are
+    if unit == "ns":
+        near, micros = there, counts // 1000
+    else:
+        micros = np.where(near, counts, 0) * per
     moments = pl.Series(micros).cast(Type.TIMESTAMP.dtype)
-    return where(pl.Series(counts != NAT), moments), {
-        int(n): f"{counts[n]} is out of range for a timestamp" for n in np.flatnonzero(late)
+    return where(pl.Series(there), moments), {
+        int(n): f"{counts[n]} is out of range for a timestamp"
+        for n in np.flatnonzero(there & ~near)
     }
 
 

@@ -70,6 +70,8 @@ class Csv(Format):
 
     def decode(self, data: pl.Series) -> Decoded:
         """Return the tuples in lines."""
+        if self.options["header"]:
+            data = _with_newlines(data)
         records = Records.lines(data)
         reasons: Reasons = {}
         if not self.options["header"]:
@@ -220,6 +222,27 @@ class Csv(Format):
         )
         writer.writerow(values)
         return out.getvalue()
+
+
+def _with_newlines(data: pl.Series) -> pl.Series:
+    r"""Return values with a header whose lines end as on old Macs, with \r alone, with \n instead.
+
+    >>> _with_newlines(pl.Series([b"t,x\r1,2\r", b"t\r\n1\r\n"])).to_list()
+    [b't,x\n1,2\n', b't\r\n1\r\n']
+    """
+    returns = data.bin.contains(b"\r").fill_null(value=False)
+    rows = [row for row in returns.arg_true() if _only_returns(data[row])]
+    if not rows:
+        return data
+    found = (data[row].replace(b"\r\n", b"\n").replace(b"\r", b"\n") for row in rows)
+    return data.scatter(rows, pl.Series(list(found), dtype=pl.Binary))
+
+
+def _only_returns(value: bytes) -> bool:
+    """Whether a value would be a single line, but for returns inside of it."""
+    first = value.find(b"\n")
+    inside = value if first < 0 else value[:first].rstrip(b"\r")
+    return b"\r" in inside.rstrip(b"\r") and (first < 0 or not value[first:].strip(b"\r\n"))
 
 
 def _beheaded(records: Records) -> tuple[Records, pl.Series]:

@@ -19,6 +19,7 @@ from boxcars.connect.formats.paths import Paths
 from boxcars.connect.formats.records import Reasons, Records, block_size, flat
 from boxcars.connect.formats.rows import checked, encoded
 from boxcars.connect.formats.texts import parse, quote, refusal, unwritten, write
+from boxcars.model.timestamps import bounded
 from boxcars.model.types import Type
 
 FEW = 4096
@@ -235,9 +236,9 @@ def _late(value: object) -> str:
 
 
 def _moments(seconds: pl.Series) -> pl.Series:
-    """Timestamps of numbers of seconds since 1970."""
+    """Timestamps of numbers of seconds since 1970; null where a number is too large for one."""
     micros = (seconds * 1e6).round().cast(pl.Int64, strict=False)
-    return micros.cast(Type.TIMESTAMP.dtype)
+    return micros.to_frame("t").select(bounded(pl.col("t"))).to_series()
 
 
 def _block(lines: pl.Series) -> pa.Buffer:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import polars as pl
 
 from boxcars.connect.formats.records import Reasons
+from boxcars.model.timestamps import bounded_series
 from boxcars.model.types import Type
 
 A_TYPE: dict[Type, str] = {
@@ -47,7 +48,7 @@ def parse(text: pl.Series, type_: Type) -> pl.Series:
         case Type.BOOL:
             return _bools(text)
         case Type.TIMESTAMP:
-            return _timestamps(text)
+            return bounded_series(_timestamps(text))
         case Type.BYTES:
             return text.cast(pl.Binary).bin.decode("base64", strict=False)
         case _:

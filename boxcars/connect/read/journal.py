@@ -17,11 +17,20 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from polars import selectors as cs
 
-from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform, dead_letters
+from boxcars.connect.arrow_columns import fields_frame, shown_frame
+from boxcars.connect.conform import (
+    DATA_ERRORS,
+    DEAD_LETTERS,
+    Conformed,
+    conform,
+    dead_letters,
+    first_line,
+    letters_of,
+)
 from boxcars.connect.files import group_heights, writing
 from boxcars.connect.formats import make_format
+from boxcars.connect.formats.format import Format
 from boxcars.connect.log_context import about
 from boxcars.connect.read.base import Place, Portion, Reader, take_files
 from boxcars.connect.read.journal_batches import Batches
@@ -183,37 +192,47 @@ class Decoder:
         if isinstance(data, pa.Table):
             try:
                 return self._fit(data)
-            except Wrong as wrong:
-                return Conformed(self._entity.schema.empty(), _letters(data, str(wrong)))
+            except (Wrong, *DATA_ERRORS) as error:
+                return Conformed(self._entity.schema.empty(), _letters(data, first_line(error)))
         if self._format is None:
-            return self._tables(data)
-        decoded = self._format.decode(pl.Series("data", data, dtype=pl.Binary))
+            return self._each(data)
+        try:
+            return self._records(self._format, data)
+        except DATA_ERRORS:  # one of them is at fault, and the others are not to suffer for it
+            return self._each(data)
+
+    def _records(self, format_: Format, messages: Sequence[bytes]) -> Conformed:
+        decoded = format_.decode(pl.Series("data", messages, dtype=pl.Binary))
         fitting = conform(decoded.tuples, self._entity)
         return Conformed(fitting.tuples, pl.concat([decoded.dead.drop("origin"), fitting.dead]))
 
-    def _tables(self, messages: Sequence[bytes]) -> Conformed:
-        """Each message is a table; one that is none, or another one, is a dead letter."""
+    def _each(self, messages: Sequence[bytes]) -> Conformed:
+        """One message after the other; one that can't be read is a dead letter."""
         tuples, dead = [self._entity.schema.empty()], [dead_letters([])]
+        what = "table" if self._format is None else "record"
         for message in messages:
             try:
-                found = self._fit(read_stream(message))
-            except Wrong as wrong:
-                dead.append(dead_letters([(message, f"this is no table for the input: {wrong}")]))
+                if self._format is None:
+                    found = self._fit(read_stream(message))
+                else:
+                    found = self._records(self._format, [message])
+            except (Wrong, *DATA_ERRORS) as error:
+                reason = f"this is no {what} for the input: {first_line(error)}"
+                dead.append(dead_letters([(message, reason)]))
                 continue
             tuples.append(found.tuples)
             dead.append(found.dead)
         return Conformed(pl.concat(tuples), pl.concat(dead))
 
     def _fit(self, table: pa.Table) -> Conformed:
-        return conform(as_frame(table), self._entity)
+        return conform(fields_frame(table, self._entity.fields), self._entity)
 
 
 def _letters(table: pa.Table, reason: str) -> pl.DataFrame:
     """Each row of a table that does not fit as a dead letter."""
     try:
-        rows = as_frame(table).with_columns(cs.binary().bin.encode("base64"))
-        records = rows.select(pl.struct(pl.all()).struct.json_encode().cast(pl.Binary)).to_series()
-    except (Wrong, pl.exceptions.PolarsError):
-        records = pl.Series([None] * table.num_rows, dtype=pl.Binary)
-    reasons = pl.repeat(reason, len(records), dtype=pl.String, eager=True)
-    return pl.DataFrame({"record": records, "reason": reasons}, schema=dict(DEAD_LETTERS))
+        return letters_of(shown_frame(table), reason)
+    except DATA_ERRORS:
+        nothing = pl.repeat(None, table.num_rows, dtype=pl.Binary, eager=True)
+        reasons = pl.repeat(reason, table.num_rows, dtype=pl.String, eager=True)
+        return pl.DataFrame({"record": nothing, "reason": reasons}, schema=dict(DEAD_LETTERS))

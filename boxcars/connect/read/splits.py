@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from boxcars.connect.conform import Conformed, conform, dead_letters
+from boxcars.connect.conform import Conformed, conform
 from boxcars.connect.files import fits, group_heights, read_input, read_rows
 from boxcars.expr import Expr
 from boxcars.expr.stored import vouch
@@ -43,7 +43,8 @@ class FileSplit:
             return Conformed(entity.schema.empty(), pl.read_parquet(self.path))
         stamp = _stamp_of(self.path)
         if stamp and fits(Path(self.path), entity):
-            return Conformed(self._read_groups(entity, stamp), dead_letters([]))
+            # its metadata may be wrong, so the values are looked at as those of any other origin
+            return conform(self._read_groups(entity, stamp), entity)
         whole = _whole(self.path, stamp, entity)
         dead = whole.dead if self.start == 0 else whole.dead.clear()
         return Conformed(whole.tuples[self.start : self.stop], dead)

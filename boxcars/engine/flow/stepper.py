@@ -8,7 +8,7 @@ from time import perf_counter
 
 import polars as pl
 
-from boxcars.connect.conform import DEAD_LETTERS, letters_of
+from boxcars.connect.conform import DATA_ERRORS, DEAD_LETTERS, first_line, letters_of
 from boxcars.engine.flow.box_stats import BoxStats
 from boxcars.engine.flow.input_ordering import Turn
 from boxcars.engine.flow.ranking import (
@@ -102,9 +102,8 @@ class Stepper:
                 self._run_stateful(stage.last, box)
             elif isinstance(box, Tabled):
                 self._run_tabled(stage.last, box)
-        except pl.exceptions.PolarsError as error:
-            first = str(error).splitlines()[0]
-            raise BoxcarsError(f"box '{stage.last}' failed: {first}") from error
+        except DATA_ERRORS as error:
+            raise BoxcarsError(f"box '{stage.last}' failed: {first_line(error)}") from error
         except BoxcarsError as error:
             raise BoxcarsError(f"box '{stage.last}' failed: {error}") from error
         self.stats[stage.last].seconds += perf_counter() - start

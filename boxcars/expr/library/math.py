@@ -60,11 +60,13 @@ add(
 add("floor(x: number) -> number", "Rounded down.", pl.Expr.floor, ("floor(-1.2)", -2.0))
 add(
     "round(x: number, digits?: const int) -> number",
-    "Rounded to some digits after the point, a half away from zero.",
+    "Rounded to some digits after the point, a half away from zero; null if that is no int of 64 "
+    "bits.",
     _round,
     ("round(2.5)", 3.0),
     ("round(3.14159, 2)", 3.14),
     ("round(1234.0, -2)", 1200.0),
+    ("round(9223372036854775807, -1)", None),
 )
 add("sign(x: number) -> number", "-1, 0 or 1.", pl.Expr.sign, ("sign(-2.5)", -1.0))
 add(

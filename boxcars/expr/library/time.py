@@ -8,9 +8,10 @@ from datetime import datetime
 
 import polars as pl
 
-from boxcars.expr.cast import micros, parse_iso, to_seconds, valid
+from boxcars.expr.cast import micros, parse_iso, to_seconds
 from boxcars.expr.functions import Group
 from boxcars.model.problem import Wrong, nearest
+from boxcars.model.timestamps import bounded
 
 add = Group("time")
 
@@ -47,7 +48,7 @@ def _part(part: str, time: pl.Expr) -> pl.Expr:
 def _truncate(unit: str, time: pl.Expr) -> pl.Expr:
     if unit.lower() not in _UNITS:
         raise Wrong(f"unknown unit '{unit}' of time.{nearest(unit, _UNITS)}")
-    return valid(time.dt.truncate(_UNITS[unit.lower()]).cast(pl.Int64))
+    return bounded(time.dt.truncate(_UNITS[unit.lower()]).cast(pl.Int64))
 
 
 _SPELLED = """
@@ -106,7 +107,7 @@ def _strptime(text: pl.Expr, layout: str | None = None) -> pl.Expr:
         return parse_iso(text)
     layout = _checked(_fraction(layout, "%.f"))
     parsed = text.str.to_datetime(layout, time_unit="us", strict=False)
-    return valid(parsed.cast(pl.Int64))
+    return bounded(parsed.cast(pl.Int64))
 
 
 _HALF = datetime(2024, 5, 19, 10, 20, 30, 500_000)
@@ -162,6 +163,6 @@ add(
 add(
     "from_epoch(seconds: number) -> timestamp",
     "The timestamp some seconds after 1970.",
-    lambda seconds: valid(micros(seconds)),
+    lambda seconds: bounded(micros(seconds)),
     ("from_epoch(60)", datetime(1970, 1, 1, 0, 1)),
 )

@@ -154,3 +154,18 @@ def test_mistakes_in_options(options: dict[str, object], message: str) -> None:
     with pytest.raises(Wrong) as caught:
         Csv(CALL, **options)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"time,caller\r1,ann\r2,bob\r",
+        b"time,caller\r1,ann\r2,bob",
+        b"time,caller\r1,ann\r2,bob\r\n",
+    ],
+)
+def test_lines_that_end_with_a_return_alone(value: bytes) -> None:
+    format_ = Csv({"caller": Type.STR, "time": Type.INT}, header=True)
+    decoded = format_.decode(pl.Series([b"time,caller\r\n7,al\r\n", value, b"time,caller\r\n"]))
+    assert decoded.tuples.rows() == [("al", 7), ("ann", 1), ("bob", 2)]
+    assert decoded.dead.is_empty()
