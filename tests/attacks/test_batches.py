@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -158,3 +159,18 @@ def test_letters_say_why() -> None:
     assert found.tuples.height == 0
     assert [json.loads(record) for record in found.dead["record"]] == [{"who": "a"}, {"who": "b"}]
     assert set(found.dead["reason"]) == {"the data has no field 't'. There is: who."}
+
+
+def test_a_sender_without_numbers_while_the_input_is_full(
+    victim: Victim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests that wait for room at the same time are different batches: all are taken."""
+    monkeypatch.setattr(victim.run.feeds["rows"], "_room", 1)
+    line = json.dumps({"t": Victim.number, "who": "ann"}).encode()
+
+    def post(_: int) -> int:
+        return victim.ask("POST", "/api/inputs/rows?sender=all-at-once", line)[0]
+
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(post, range(20))) == [200] * 20
+    assert victim.run.feeds["rows"].kept("all-at-once") == 20
