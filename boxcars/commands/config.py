@@ -15,12 +15,14 @@ whole path in ``BOXCARS_CONFIG``, can say all but that code may run.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from boxcars.connect.systems.url import files_in
+from boxcars.connect.within import leads_out
 from boxcars.model.problem import Wrong, nearest
 
 FILE = "boxcars.toml"
@@ -31,8 +33,10 @@ _TYPED = ("allow-code",)
 """What a folder may not say of itself."""
 _REACHING = ("host", "master")
 """Options that open a port to others, or send all work elsewhere."""
-_STAYING = ("enqueue", "dequeue", "rate", "sqlite")
-"""The schemes of addresses that lead nowhere else."""
+_STAYING = ("enqueue", "dequeue", "sqlite")
+"""The schemes of addresses that lead nowhere else, but for the files that they name."""
+_COMPUTED = re.compile(r"\w+=rate://")
+"""A source that reads nothing: it is computed."""
 
 Options = Mapping[str, Any]
 """The options of a command, by what they are called on the command line, without dashes."""
@@ -72,30 +76,37 @@ def _check_reach(path: Path, name: str, table: Mapping[str, Any]) -> None:
     """Refuse options of a file that the user has not named if they reach out of its folder."""
     for key, value in table.items():
         texts = [str(one) for one in value] if isinstance(value, list) else [str(value)]
-        if (key in _REACHING and texts != ["127.0.0.1"]) or not all(map(_stays, texts)):
+        if (key in _REACHING and texts != ["127.0.0.1"]) or not all(
+            _stays(text, key) for text in texts
+        ):
             raise Wrong(
                 f"{path}, [{name}]: '{key}' reaches out of this folder, and the file may have come "
                 f"with a network: say --{key}, or {WHERE}={path.resolve()} if the file is yours."
             )
 
 
-def _stays(text: str) -> bool:
+def _stays(text: str, key: str) -> bool:
     """Whether a value names nothing but what is in this folder: no secret, no address, no path.
 
-    >>> [_stays(text) for text in ("4", "calls=data/calls.csv", "calls=enqueue://")]
+    >>> [_stays(text, "source") for text in ("4", "calls=data/calls.csv", "calls=enqueue://")]
     [True, True, True]
-    >>> [_stays(text) for text in ("a=/etc/passwd", "a=../x", "a=http://evil.example", "a=${KEY}")]
+    >>> [_stays(text, "sink") for text in ("a=/x", "a=../x", "a=http://evil.example", "a=${KEY}")]
     [False, False, False, False]
     """
-    if "${" in text:
+    if "${" in text or "\0" in text:
         return False
-    name, equals, place = text.partition("=")
-    where = place if equals and "/" not in name else text
+    if key == "source" and _COMPUTED.match(text):
+        return True
+    name, _, place = text.partition("=")
+    places = {place or text, text} if "/" in name else {place or text}
+    return all(map(_is_here, places))
+
+
+def _is_here(where: str) -> bool:
     if "://" in where and where.partition("://")[0] not in _STAYING:
         return False
-    here = Path.cwd().resolve()
-    files = [] if where.startswith("rate:") else files_in(where)
-    return all((here / file).resolve().is_relative_to(here) for file in files)
+    here = Path.cwd()
+    return not any(leads_out(file, here) for file in files_in(where))
 
 
 def _checked(path: Path, name: str, table: Any, commands: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,10 @@ def run_command(
     follow: Annotated[
         bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
     ] = False,
+    within: Annotated[
+        Path | None,
+        typer.Option(help="Read no files of sources outside of this folder, by no links either."),
+    ] = None,
     table: TableOptions = None,
     allow_code: AllowCode = False,
     checkpoint: Annotated[
@@ -109,7 +113,10 @@ def run_command(
         announce(sinks)
         running = bx.run(
             net,
-            {name: source_of(text, follow=follow) for name, text in sources.items()},
+            {
+                name: source_of(text, follow=follow, within=str(within) if within else None)
+                for name, text in sources.items()
+            },
             sinks,
             dead=dead,
             tables=pairs(table, "--table", "WHERE"),

@@ -30,11 +30,23 @@ def choose_cache(beside: Path | None = None) -> None:
     numba keeps code beside the source, else in the home folder, and fails if it can write to
     neither: then it gets a folder of the user's among the temporary ones.
     """
+    _read_no_file()
     beside = beside or Path(__file__).parent
     homes = (beside / "__pycache__", beside, Path.home() / ".cache", Path.home())
     if _config.CACHE_DIR or any(map(_writable, homes)):
         return
     _config.CACHE_DIR = str(private_folder("boxcars-kernels"))
+
+
+def _read_no_file() -> None:
+    """Take numba's settings from the environment alone.
+
+    It also reads a file in the current folder, which may have come with a network and can name a
+    folder of compiled code: that would be run.
+    """
+    if _config._config_fname != os.devnull:
+        _config._config_fname = os.devnull
+        _config.reload_config()
 
 
 def _writable(folder: Path) -> bool:

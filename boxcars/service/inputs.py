@@ -50,7 +50,7 @@ def add_inputs(app: FastAPI, run: Run) -> None:
         """Put tuples into an input: an Arrow stream, or lines in the format of the input.
 
         The answer comes when they are kept. A ``sender`` may number its batches from 1 on; one that
-        comes again is not taken again.
+        comes again is not taken again. Without a number it is the sender's next one.
         """
         mailbox = find(run.feeds, name, _KIND)
         data: bytes | pa.Table = await request.body()
@@ -59,7 +59,7 @@ def add_inputs(app: FastAPI, run: Run) -> None:
         elif data.count(b"\n") > LINES:
             raise HTTPException(413, f"a request has at most {LINES:,} lines: send several.")
         if sender:
-            return await _put_kept(mailbox, Message(data, sender, number or mailbox.next(sender)))
+            return await _put_kept(mailbox, Message(data, sender, number))
         once = uuid4().hex
         try:
             return await _put_kept(mailbox, Message(data, once, 1))
@@ -101,26 +101,27 @@ async def _feed(socket: WebSocket, mailbox: Mailbox, first: Message, read: Any) 
         await socket.close()
 
 
-async def _put(mailbox: Mailbox, message: Message, seconds: float = float("inf")) -> bool:
-    """Put a message in as soon as there is room, which may take some time."""
+async def _put(mailbox: Mailbox, message: Message, seconds: float = float("inf")) -> int | None:
+    """Put a message in as soon as there is room, and say its number; None if it takes too long."""
     until = asyncio.get_running_loop().time() + seconds
-    while not mailbox.put(message, 0):
+    while (number := mailbox.put(message, 0)) is None:
         if asyncio.get_running_loop().time() > until:
-            return False
+            return None
         await asyncio.sleep(LOOK)
-    return True
+    return number
 
 
 async def _put_kept(mailbox: Mailbox, message: Message) -> dict[str, int]:
     """Put a message in, and wait until it is kept."""
     until = asyncio.get_running_loop().time() + _WAIT
-    there = await _put(mailbox, message, _WAIT)
-    while there and not mailbox.wait_kept(message.sender, message.number, 0):
-        there = asyncio.get_running_loop().time() < until
+    number = await _put(mailbox, message, _WAIT)
+    while number is not None and not mailbox.wait_kept(message.sender, number, 0):
+        if asyncio.get_running_loop().time() >= until:
+            number = None
         await asyncio.sleep(LOOK)
-    if not there:
+    if number is None:
         raise HTTPException(503, "the run is too busy to take more tuples; try again.")
-    return {"kept": message.number}
+    return {"kept": number}
 
 
 async def _tell_kept(socket: WebSocket, mailbox: Mailbox, sender: str) -> None:

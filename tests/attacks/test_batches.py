@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -239,3 +240,18 @@ def test_files_with_a_wide_decimal(suffix: str, tmp_path: Path) -> None:
     write_table(table.select(["more", "who"]).rename_columns(["t", "who"]), path)
     with pytest.raises(BoxcarsError, match="field 't' is decimal256.* expected an int"):
         read_input(path, entity)
+
+
+def test_a_sender_without_numbers_while_the_input_is_full(
+    victim: Victim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests that wait for room at the same time are different batches: all are taken."""
+    monkeypatch.setattr(victim.run.feeds["rows"], "_room", 1)
+    line = json.dumps({"t": Victim.number, "who": "ann"}).encode()
+
+    def post(_: int) -> int:
+        return victim.ask("POST", "/api/inputs/rows?sender=all-at-once", line)[0]
+
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(post, range(20))) == [200] * 20
+    assert victim.run.feeds["rows"].kept("all-at-once") == 20

@@ -9,8 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from boxcars.cli import app
-from boxcars.studio.runs.launch import Order
+from boxcars.studio.runs.launch import Order, prepare
 from boxcars.studio.runs.records import Record
+from boxcars.studio.wire.run_messages import AskRun
 from tests.attacks.payloads import plain_network
 from tests.studio.server import Served
 
@@ -27,6 +28,16 @@ REACHING = {
     "a link": 'metrics = "link/metrics.jsonl"',
     "a cluster": 'master = "spark://evil.example:7077"',
     "a port for others": 'host = "0.0.0.0"',
+    "a sink that looks computed": 'sink = ["twice=rate:/../../escaped/"]',
+    "a sink that is computed": 'sink = ["twice=rate://../../escaped/"]',
+    "a checkpoint that looks computed": 'checkpoint = "rate:/../../escaped"',
+    "a source that looks computed": 'source = ["calls=rate:/../../escaped.csv"]',
+    "a file of metrics that looks computed": 'metrics = "rate:/../../escaped.jsonl"',
+    "a pattern that fits a link": 'source = ["calls=out*.csv"]',
+    "a pattern of any depth that fits a link": 'source = ["calls=**/x.csv"]',
+    "a link in a folder": 'source = ["calls=data"]',
+    "a link in a folder that is written": 'sink = ["twice=data/"]',
+    "no name of a file": 'metrics = "a\\u0000b"',
     "a certificate": 'cert = "/etc/ssl/certs/ca.pem"',
 }
 
@@ -39,6 +50,10 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET", SECRET)
     Path("net.json").write_text(json.dumps(plain_network("price")))
     Path("link").symlink_to(tmp_path)
+    (tmp_path / "outside.csv").write_text("time,price\n1,2.5\n")
+    Path("out.csv").symlink_to("../outside.csv")
+    Path("data").mkdir()
+    Path("data/x.csv").symlink_to("../../outside.csv")
 
 
 def run(*options: str) -> str:
@@ -81,8 +96,10 @@ class TestStudio:
         folder.mkdir()
         (tmp_path / "secret.csv").write_text("time,price\n1,2.5\n")
         (folder / "link").symlink_to(tmp_path)
+        (folder / "data" / "deep").mkdir(parents=True)
+        (folder / "data" / "deep" / "x.csv").symlink_to(tmp_path / "secret.csv")
         (folder / "net.yaml").symlink_to(tmp_path / "elsewhere.yaml")
-        (tmp_path / "elsewhere.yaml").write_text(json.dumps(plain_network("price")))
+        (tmp_path / "elsewhere.yaml").write_text(json.dumps(plain_network("price"), indent=1))
         found = Served(folder)
         yield found
         found.close()
@@ -94,6 +111,10 @@ class TestStudio:
             "link/secret.csv",
             "l*/secret.csv",
             "link/*.csv",
+            "data",
+            "d*",
+            "**/x.csv",
+            "data/",
             "/etc/passwd",
             "sqlite:///../x.db?table=t",
             "sqlite:////tmp/x.db?table=t",
@@ -114,6 +135,19 @@ class TestStudio:
         code, said = served.refused("POST", "/api/runs", {"network": net, "tables": {"DB": where}})
         assert (code, "outside of the folder of the studio" in said) == (400, True)
         assert served.get("/api/runs") == []
+
+    def test_a_link_to_a_network_elsewhere_is_not_listed(self, served: Served) -> None:
+        text = (served.folder.parent / "elsewhere.yaml").read_text()
+        (served.folder / "own.yaml").write_text(text)
+        assert [found["file"] for found in served.get("/api/networks")] == ["own.yaml"]
+
+    def test_a_link_that_appears_later(self, served: Served) -> None:
+        """The run itself keeps to the folder: the studio can only look when it starts one."""
+        net = plain_network("price")
+        asked = AskRun(network=net, sources={"calls": "data"}, follow=True)
+        (served.folder / "data" / "deep" / "x.csv").unlink()
+        order = prepare(asked, served.studio.workspace, code=False)
+        assert "--within=." in order.options({})
 
     def test_links(self, served: Served) -> None:
         for path in ("net.yaml", "link", "..%2Felsewhere.yaml", "%2Fetc%2Fpasswd"):

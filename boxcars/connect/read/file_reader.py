@@ -6,13 +6,14 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from glob import has_magic
+from glob import escape, has_magic
 from pathlib import Path
 from time import time_ns
 from zlib import crc32
 
 from boxcars.connect.files import count_tuples, data_files, matching, replacing, writing
 from boxcars.connect.read.base import MOST_SPLITS, Place, Portion, Reader, take_files
+from boxcars.connect.within import check_within
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong
 
@@ -129,17 +130,21 @@ class ListedFiles(Reader):
 
 
 class FollowedFiles(Reader):
-    """A folder or pattern that is still being filled; each name is taken once."""
+    """A folder or pattern that is still being filled; each name is taken once.
+
+    Files that are not in the folder ``within`` end the run, whenever links to them appear.
+    """
 
     endless = True
 
-    def __init__(self, where: str, log: FileLog, entity: Input) -> None:
+    def __init__(self, where: str, log: FileLog, entity: Input, within: str | None = None) -> None:
         if Path(where).is_file():
             raise Wrong(f"{where}: only a folder or a pattern can be followed, not a file.")
         if not has_magic(where) and not Path(where).is_dir():
             raise Wrong(f"{where}: there is no such folder to follow.")
         self._find, self._mark = _finder(where), Path(where) / COMPLETE
-        self._log, self._heights = log, Heights(entity)
+        self._log, self._heights, self._within = log, Heights(entity), within
+        self._check(Path(name) for _, name in log.entries)
         self._seen = {name for _, name in log.entries}
         self._waiting = deque((number, Path(name)) for number, name in log.entries)
 
@@ -173,6 +178,7 @@ class FollowedFiles(Reader):
         names = [str(path) for path in found]
         new = [name for name in names if name not in self._seen]
         if new:
+            self._check(map(Path, new))
             first = self._log.next
             self._log.add(new)
             self._seen.update(new)
@@ -180,6 +186,10 @@ class FollowedFiles(Reader):
         if len(self._seen) > 2 * len(names) + _SPARE:
             self._tidy(set(names), place)
         return bool(new)
+
+    def _check(self, paths: Iterable[Path]) -> None:
+        if self._within is not None:
+            check_within(paths, self._within)
 
     def _tidy(self, there: set[str], place: Place) -> None:
         """Forget files that were read and are gone."""
@@ -192,7 +202,7 @@ def _finder(where: str) -> Callable[[], list[Path] | None]:
     """What lists the files of a folder or pattern; none if it knows that there is nothing new."""
     if Path(where).is_dir():
         return _Folder(Path(where).resolve()).find
-    pattern = str(Path(where).absolute())
+    pattern = str(Path(escape(str(Path.cwd()))) / where)
     return lambda: matching(pattern)
 
 

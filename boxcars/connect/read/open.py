@@ -14,6 +14,7 @@ from boxcars.connect.read.rate import RateReader
 from boxcars.connect.read.script import ScriptReader
 from boxcars.connect.read.sources import Files, Rate, Script, source_of
 from boxcars.connect.systems.connector import Connector
+from boxcars.connect.within import check_within
 from boxcars.model.entities import Input
 
 
@@ -37,7 +38,10 @@ def _open_files(source: Files, home: Path, entity: Input) -> Reader:
     """Files as they were listed when the run first began, or as they still appear."""
     log = FileLog(home / "files.jsonl")
     if source.follow:
-        return FollowedFiles(source.where, log, entity)
+        return FollowedFiles(source.where, log, entity, source.within)
     if not log.entries:
         log.add([str(path.resolve()) for path in list_parts(source.where)])
-    return ListedFiles([Path(name) for _, name in log.entries], entity)
+    paths = [Path(name) for _, name in log.entries]
+    if source.within is not None:
+        check_within(paths, source.within)
+    return ListedFiles(paths, entity)

@@ -19,6 +19,7 @@ class Files:
 
     where: str
     follow: bool = False
+    within: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,16 @@ class Stream:
     trigger: str = "500 milliseconds"
 
 
-def files(where: str | Path, *, follow: bool = False) -> Files:
+def files(where: str | Path, *, follow: bool = False, within: str | Path | None = None) -> Files:
     """Read files, or write them: ``files("cdr/*.parquet")``, ``files("out/")``.
 
     With ``follow`` a folder or pattern is read on as files appear in it, until the run is stopped
     or a file ``_SUCCESS`` in the folder says that it is complete. A file must appear whole, by a
     rename; names that start with ``.`` or ``_`` are ignored.
+
+    A run refuses files that are not in the folder ``within``, also if links in it lead to them.
     """
-    return Files(str(where), follow)
+    return Files(str(where), follow, None if within is None else str(within))
 
 
 def rate(per_second: float | None, /, rows: int | None = None, **fields: Any) -> Rate:
@@ -106,7 +109,9 @@ def stream(frame: Any, *, trigger: str = Stream.trigger) -> Stream:
     return Stream(frame, trigger)
 
 
-def source_of(text: str, *, follow: bool = False) -> Files | Rate | Connector:
+def source_of(
+    text: str, *, follow: bool = False, within: str | None = None
+) -> Files | Rate | Connector:
     """A source from its text: a path, a pattern, an address, or ``rate://1000?rows=500&...``.
 
     Expressions of a rate stand as they are: nothing in them is decoded, so ``%`` is itself.
@@ -114,7 +119,7 @@ def source_of(text: str, *, follow: bool = False) -> Files | Rate | Connector:
     scheme, mark, rest = text.partition("://")
     if not mark:
         can_follow = follow and not Path(text).is_file()
-        return Files(text, can_follow)
+        return Files(text, can_follow, within)
     if scheme != "rate":
         return connect(text)
     number, _, query = rest.partition("?")

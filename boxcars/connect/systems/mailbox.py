@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -34,7 +34,7 @@ class Full(BoxcarsError):
 
 @dataclass(frozen=True)
 class Message:
-    """What somebody sent: bytes or a table; senders number theirs, from 1 on."""
+    """Bytes or a table. Senders number theirs, from 1 on; else the mailbox does, as they come."""
 
     data: bytes | pa.Table
     sender: str = ""
@@ -78,11 +78,14 @@ class Mailbox(Intake):
             self._pulled, self._kept, self._closed = dict(self._last), dict(self._last), False
             self._leaving = set()
 
-    def put(self, message: Message, seconds: float | None = None) -> bool:
-        """Put a message in when there is room; False if it takes longer. Raises Closed, Full."""
+    def put(self, message: Message, seconds: float | None = None) -> int | None:
+        """Put a message in when there is room: its number, which is 0 for one without a sender.
+
+        None if it takes longer than these seconds. Raises Closed, Full.
+        """
         with self._changed:
             if self._is_known(message):
-                return True
+                return message.number
             free = self._changed.wait_for(
                 lambda: self._closed or self._waiting < self._room, seconds
             )
@@ -90,9 +93,13 @@ class Mailbox(Intake):
                 raise Closed("the run takes no more tuples: it has ended.")
             if self._closed:
                 raise Stopped("the run takes no tuples: it is stopping. Try again when it goes on.")
-            if free and not self._is_known(message):
+            if not free:
+                return None
+            if message.sender and not message.number:  # only now: others may have waited as well
+                message = replace(message, number=self._last.get(message.sender, 0) + 1)
+            if not self._is_known(message):
                 self._add(message)
-            return free
+            return message.number
 
     def _is_known(self, message: Message) -> bool:
         return 0 < message.number <= self._last.get(message.sender, 0)
@@ -140,11 +147,6 @@ class Mailbox(Intake):
         """The number of a sender's last message that is written down."""
         with self._changed:
             return self._kept.get(sender, 0)
-
-    def next(self, sender: str) -> int:
-        """The number of a sender's next message."""
-        with self._changed:
-            return self._last.get(sender, 0) + 1
 
     def finish(self) -> None:
         """Nothing more comes."""

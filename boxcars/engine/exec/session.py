@@ -27,7 +27,10 @@ _SETTINGS = {
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.shuffle.compress": "false",
     **{f"spark.executorEnv.{name}": value for name, value in POLARS_KEEPS.items()},
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+"""Workers begin as ``python -m`` in the current folder, which may have come with a network: they
+do not import from it. Code of the user's is sent to them as a bundle."""
 _ANSWERS, _LOOK, _PATIENCE = 10.0, 0.5, 60.0
 """Seconds for one try to connect to a master, between two of them, and for all, as in Spark."""
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -6,11 +6,11 @@ Nothing outside of the folder is read or written by a name that a caller gives.
 from __future__ import annotations
 
 import re
-from glob import glob
 from pathlib import Path
 
 from boxcars.connect.files import data_files, writing
 from boxcars.connect.systems.url import files_in
+from boxcars.connect.within import is_within, leads_out
 from boxcars.lang.layout import layout_path
 from boxcars.model.problem import Wrong, nearest
 from boxcars.studio.wire.errors import Missing
@@ -21,7 +21,6 @@ _CODE = ".py"
 NO_CODE = "a network in Python is a program: start the studio with --allow-code if you trust it."
 _OWN = ".boxcars"
 """The folder in the folder for what the studio keeps itself."""
-_PATTERN = re.compile(r"[*?\[]")
 _FILE = re.compile(r"[^\W.][\w. -]*")
 _SECTION = re.compile(r'^\s*[{"]*(inputs|boxes|outputs|superboxes|tables)"?\s*:', re.M)
 _XML = re.compile(r"<(borealis|directive|directives)\b", re.I)
@@ -43,7 +42,7 @@ class Workspace:
         """The network files, by name."""
         found = []
         for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else []:
-            if path.is_file() and _FILE.fullmatch(path.name) and self._may_be(path):
+            if path.is_file() and self._may_be(path):
                 text = _head(path)
                 if _is_network(path, text):
                     found.append(self._told(path, text))
@@ -52,11 +51,13 @@ class Workspace:
     def data(self) -> list[DataFile]:
         """The files with tuples, by name."""
         found = data_files(self.folder.iterdir() if self.folder.is_dir() else [])
-        return [DataFile(file=p.name, size=p.stat().st_size) for p in found if p.is_file()]
+        own = [path for path in found if path.is_file() and is_within(path, self.folder)]
+        return [DataFile(file=path.name, size=path.stat().st_size) for path in own]
 
     def _may_be(self, path: Path) -> bool:
         known = (*SUFFIXES, _CODE) if self.code else SUFFIXES
-        return path.suffix in known and not path.stem.endswith((".layout", ".tests"))
+        named = _FILE.fullmatch(path.name) and not path.stem.endswith((".layout", ".tests"))
+        return path.suffix in known and bool(named) and is_within(path, self.folder)
 
     def _told(self, path: Path, text: str) -> NetworkFile:
         match = _NAME.search(text) if path.suffix != _CODE else None
@@ -88,20 +89,14 @@ class Workspace:
     def inside(self, name: str) -> Path:
         """A path or a pattern in the folder; one that leads out of it is refused."""
         path = self.folder / name
-        if "\0" in name or not self._leads_inside(path):
+        out = path if "\0" in name else leads_out(name, self.folder)
+        if out is not None:
+            what = f"{name!r}" if out == path else f"{out.name!r} in {name!r}"
             raise Wrong(
-                f"{name!r} is outside of the folder of the studio: put the file there, or start "
+                f"{what} is outside of the folder of the studio: put the file there, or start "
                 "the studio in a folder that has it."
             )
         return path
-
-    def _leads_inside(self, path: Path) -> bool:
-        """Whether a path stays in the folder, wherever links on its way lead."""
-        home = self.folder.resolve()
-        if not path.resolve().is_relative_to(home):
-            return False
-        found = glob(str(path)) if _PATTERN.search(str(path)) else []  # noqa: PTH207  any path
-        return all(Path(each).resolve().is_relative_to(home) for each in found)
 
     def inside_only(self, address: str) -> None:
         """Refuse an address, or a path, that names a file outside of the folder."""

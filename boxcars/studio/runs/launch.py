@@ -75,6 +75,7 @@ class Order(BaseModel):
         found += layout_options(self.strategy, self.instances, self.grouped)
         found += [f"--master={self.master}"] if self.master else []
         found += ["--allow-code"] if self.code else []
+        found.append("--within=.")
         return [*found, "--follow"] if self.follow else found
 
 

@@ -33,6 +33,20 @@ class TestMailbox:
         assert box.wait_kept("me", 3, 0)
         assert box.pull(10, 0) is None
 
+    def test_who_does_not_number_gets_the_next_number(self) -> None:
+        """It is given when there is room: two that wait for it are two messages."""
+        box = Mailbox(room=1)
+        box.open({"me": 6})
+        assert box.put(Message(b"7", "me"), 0) == 7
+        assert box.put(Message(b"8", "me"), 0) is None
+        assert box.put(Message(b"9", "me"), 0) is None
+        for number in (7, 8, 9):
+            received = box.pull(1, 1.0)
+            assert received is not None
+            assert received.data == [str(number).encode()]
+            assert received.position == {"me": number}
+            box.put(Message(str(number + 1).encode(), "me"), 0)
+
     def test_another_process_remembers(self) -> None:
         box = Mailbox()
         box.open({"me": 2})
@@ -46,9 +60,9 @@ class TestMailbox:
     def test_there_is_only_so_much_room(self) -> None:
         box = Mailbox(room=10)
         box.open(None)
-        assert box.put(Message(b"123456789"))
-        assert box.put(Message(b"12"), 0)
-        assert not box.put(Message(b"3"), 0)
+        assert box.put(Message(b"123456789")) == 0
+        assert box.put(Message(b"12"), 0) == 0
+        assert box.put(Message(b"3"), 0) is None
         waiting = threading.Thread(target=box.put, args=(Message(b"4"),))
         waiting.start()
         received = box.pull(1, 0.1)
