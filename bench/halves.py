@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import boxcars as bx
-from boxcars.connect.read.splits import FileSplit
+from boxcars.connectors.read.splits import FileSplit
 from boxcars.engine.epoch.messages import EpochTask
 from boxcars.engine.epoch.piece_runner import run_here
 from boxcars.engine.exec.memory import keep_memory

@@ -14,7 +14,7 @@ from time import perf_counter
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.connect.read.sources import Rate
+from boxcars.connectors.read.sources import Rate
 from boxcars.engine.exec.session import make_session
 
 MANY = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000

@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boxcars import boxes
-from boxcars.connect.formats import RecordFormat, converter
-from boxcars.connect.read.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
-from boxcars.connect.write.sinks import callback, console
+from boxcars.connectors.formats import RecordFormat, converter
+from boxcars.connectors.read.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
+from boxcars.connectors.write.sinks import callback, console
 from boxcars.engine.preview import Preview, preview
 from boxcars.engine.stats.run_stats import RunStats
 from boxcars.expr import Expr, function

@@ -28,8 +28,8 @@ from boxcars.commands.studio import studio_command
 from boxcars.commands.test import cases_command
 from boxcars.commands.top import top_command
 from boxcars.compiler.streamcloud_files import project_files
-from boxcars.connect.files import target_of, writing
-from boxcars.connect.systems.connector import connectors
+from boxcars.connectors.files import target_of, writing
+from boxcars.connectors.systems.connector import connectors
 from boxcars.draw import FORMATS, draw
 from boxcars.draw.plan import PLAN_FORMATS
 from boxcars.engine.exec.memory import POLARS_KEEPS, keep_memory

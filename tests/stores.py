@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 import boxcars as bx
-from boxcars.connect.conform import as_frame, conform
+from boxcars.connectors.conform import as_frame, conform
 from boxcars.tables.store import Tables
 
 _numbers = count()

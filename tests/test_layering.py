@@ -18,28 +18,28 @@ ALLOWED = {
     "expr": {"model", "expr"},
     "sql": {"model", "expr", "sql"},
     "kernels": {"model", "expr", "sql", "kernels"},
-    "boxes": {"model", "expr", "sql", "kernels", "connect", "boxes"},
-    "own_code": {"model", "expr", "kernels", "connect", "own_code"},
-    "connect": {"model", "expr", "sql", "connect"},
-    "tables": {"model", "expr", "sql", "connect", "tables"},
-    "inject": {"model", "connect", "inject"},
+    "boxes": {"model", "expr", "sql", "kernels", "connectors", "boxes"},
+    "own_code": {"model", "expr", "kernels", "connectors", "own_code"},
+    "connectors": {"model", "expr", "sql", "connectors"},
+    "tables": {"model", "expr", "sql", "connectors", "tables"},
+    "inject": {"model", "connectors", "inject"},
     "plan": {"model", "kernels", "plan"},
     "draw": {"model", "plan", "draw"},
-    "lang": {"model", "expr", "sql", "kernels", "connect", "lang"},
+    "lang": {"model", "expr", "sql", "kernels", "connectors", "lang"},
     "compiler": {"model", "expr", "plan", "lang", "compiler"},
     "engine": {
         "model",
         "expr",
         "sql",
         "kernels",
-        "connect",
+        "connectors",
         "tables",
         "own_code",
         "plan",
         "engine",
     },
     "testing": EVERYBODY - ABOVE,
-    "service": {"model", "connect", "engine", "inject", "service"},
+    "service": {"model", "connectors", "engine", "inject", "service"},
     "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
     "linear_road": EVERYBODY - ABOVE - {"pages"},
     "pages": EVERYBODY - ABOVE,
@@ -82,7 +82,7 @@ def test_imports(path: Path) -> None:
 
 
 def test_imports_are_found() -> None:
-    assert set(imports(ROOT / "cli.py")) >= {"__init__", "connect", "draw", "model", "reference"}
+    assert set(imports(ROOT / "cli.py")) >= {"__init__", "connectors", "draw", "model", "reference"}
     assert set(imports(ROOT / "boxes/map.py")) == {"expr", "kernels", "model"}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from boxcars.connect.formats import make_format
+from boxcars.connectors.formats import make_format
 from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS, POSITION
 from boxcars.kernels.contract import Eager
 from boxcars.model.arc import DEAD, MAIN

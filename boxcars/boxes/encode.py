@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from boxcars.boxes.decode import dead_schema
-from boxcars.connect.formats import make_format
+from boxcars.connectors.formats import make_format
 from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS
 from boxcars.kernels.contract import Eager
 from boxcars.model.arc import DEAD, MAIN

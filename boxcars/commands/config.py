@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from boxcars.connect.systems.url import files_in
-from boxcars.connect.within import leads_out
+from boxcars.connectors.systems.url import files_in
+from boxcars.connectors.within import leads_out
 from boxcars.model.problem import Wrong, nearest
 
 FILE = "boxcars.toml"

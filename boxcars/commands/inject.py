@@ -13,7 +13,7 @@ import typer
 
 from boxcars.apps import find_app
 from boxcars.commands.options import pairs
-from boxcars.connect.systems.url import Url
+from boxcars.connectors.systems.url import Url
 from boxcars.inject import (
     AsFastAsCanBe,
     AtRate,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from boxcars.connect.files import writing
+from boxcars.connectors.files import writing
 from boxcars.draw import draw
 from boxcars.lang.files import LANGUAGES, save
 from boxcars.lang.ossim import HOME, read_ossim

@@ -12,8 +12,8 @@ import typer
 import boxcars as bx
 from boxcars.commands.foreground import announce, report, wait_for
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
-from boxcars.connect.files import replacing, writing
-from boxcars.connect.read.sources import source_of
+from boxcars.connectors.files import replacing, writing
+from boxcars.connectors.read.sources import source_of
 from boxcars.engine.run import INTERRUPTED
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.plan import STRATEGIES, Strategy

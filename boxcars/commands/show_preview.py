@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from boxcars.connect.files import write_table
+from boxcars.connectors.files import write_table
 from boxcars.engine.preview import Preview
 from boxcars.model.problem import visible
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 from pyspark.sql import SparkSession
 
-from boxcars.connect.read.sources import Aborted
-from boxcars.connect.write.base import Outlet
+from boxcars.connectors.read.sources import Aborted
+from boxcars.connectors.write.base import Outlet
 from boxcars.engine.epoch.dead_letters import WHO, DeadLetters
 from boxcars.engine.epoch.messages import EpochTask, Outcome
 from boxcars.engine.epoch.planner import Planner, naming

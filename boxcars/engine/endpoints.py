@@ -8,14 +8,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from boxcars.connect.read.base import Reader
-from boxcars.connect.read.open import open_source
-from boxcars.connect.read.sources import Files, Stream
-from boxcars.connect.systems.connector import Connector
-from boxcars.connect.systems.url import Url
-from boxcars.connect.write.base import Outlet
-from boxcars.connect.write.subscription import Tap
-from boxcars.connect.write.writers import OneFile, open_sink
+from boxcars.connectors.read.base import Reader
+from boxcars.connectors.read.open import open_source
+from boxcars.connectors.read.sources import Files, Stream
+from boxcars.connectors.systems.connector import Connector
+from boxcars.connectors.systems.url import Url
+from boxcars.connectors.write.base import Outlet
+from boxcars.connectors.write.subscription import Tap
+from boxcars.connectors.write.writers import OneFile, open_sink
 from boxcars.engine.epoch.dead_letters import LETTERS, WHO, DeadLetters
 from boxcars.engine.epoch.planner import Planner, naming
 from boxcars.engine.exec.spark_reader import FrameReader

@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from boxcars.connect.conform import DEAD_LETTERS, Conformed, as_frame, conform
-from boxcars.connect.files import read_input
-from boxcars.connect.read.rate import all_rows
-from boxcars.connect.read.sources import Files, Mark, Rate, Script
+from boxcars.connectors.conform import DEAD_LETTERS, Conformed, as_frame, conform
+from boxcars.connectors.files import read_input
+from boxcars.connectors.read.rate import all_rows
+from boxcars.connectors.read.sources import Files, Mark, Rate, Script
 from boxcars.engine.flow.box_stats import BoxStats
 from boxcars.engine.flow.input_ordering import ordered_turns
 from boxcars.engine.flow.single_instance import Whole

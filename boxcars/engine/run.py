@@ -16,9 +16,9 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from boxcars.connect.conform import as_frame
-from boxcars.connect.systems.mailbox import Mailbox, Message
-from boxcars.connect.write.subscription import Tap
+from boxcars.connectors.conform import as_frame
+from boxcars.connectors.systems.mailbox import Mailbox, Message
+from boxcars.connectors.write.subscription import Tap
 from boxcars.engine.driver import Epochs, Stored
 from boxcars.engine.endpoints import (
     check_ends,

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from boxcars.connect.conform import as_frame
-from boxcars.connect.files import check_suffix, list_parts, unreadable
+from boxcars.connectors.conform import as_frame
+from boxcars.connectors.files import check_suffix, list_parts, unreadable
 from boxcars.inject.pace import Batch
 
 _READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
-from boxcars.connect.files import replacing, writing
-from boxcars.connect.read.file_reader import COMPLETE
+from boxcars.connectors.files import replacing, writing
+from boxcars.connectors.read.file_reader import COMPLETE
 from boxcars.inject.pace import Batch
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.lang import borealis, borealis_write, ossim, python, text
 from boxcars.lang.modules import importer_for
 from boxcars.lang.trust import judged

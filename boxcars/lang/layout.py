@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.model.problem import BoxcarsError
 
 Layout = Mapping[str, tuple[float, float]]

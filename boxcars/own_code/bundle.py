@@ -20,7 +20,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pyspark import cloudpickle as untyped_cloudpickle
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.model.own_code import OwnCode
 from boxcars.model.problem import Wrong
 from boxcars.own_code.sources import is_own, sources_of, top_of

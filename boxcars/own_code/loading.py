@@ -14,7 +14,7 @@ from pathlib import Path
 from shutil import rmtree
 from zipfile import ZipFile
 
-from boxcars.connect.formats import converter
+from boxcars.connectors.formats import converter
 from boxcars.expr.functions import function
 from boxcars.kernels.aggregates.user import aggregate
 from boxcars.kernels.user.imports import keep_named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from boxcars.connect.systems.connector import Connector, connectors
+from boxcars.connectors.systems.connector import Connector, connectors
 from boxcars.pages.words import NOTE
 
 FOLDER = "docs/connectors"
@@ -55,11 +55,11 @@ def index() -> str:
     """Our connectors, with what they guarantee and what that was tested against."""
     lines = [
         _HEAD,
-        "| | addresses | class in `boxcars.connect.systems` | source | sink | tested against |",
+        "| | addresses | class in `boxcars.connectors.systems` | source | sink | tested against |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for cls, schemes in connectors().items():
-        if cls.__module__.startswith("boxcars.connect.systems."):
+        if cls.__module__.startswith("boxcars.connectors.systems."):
             addresses = ", ".join(f"`{scheme}://`" for scheme in schemes)
             cells = (cls.guarantee_in, cls.guarantee_out, cls.tested)
             texts = " | ".join(cell.replace("``", "`") for cell in cells)

@@ -16,7 +16,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.types import Scope
 
-from boxcars.connect.systems.mailbox import Full, Stopped
+from boxcars.connectors.systems.mailbox import Full, Stopped
 from boxcars.engine.run import Run
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.door import Door, Rules

@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket
 
-from boxcars.connect.conform import as_frame
+from boxcars.connectors.conform import as_frame
 from boxcars.engine.stats.run_stats import RunStats
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.wire import LEAVE, LONGEST, MESSAGE, Schemed, read_numbered

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from boxcars.connect.systems.url import is_loopback
+from boxcars.connectors.systems.url import is_loopback
 from boxcars.service.security import Access
 
 LARGEST = 64 * 2**20

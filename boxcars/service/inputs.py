@@ -14,8 +14,8 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, HTTPException, Request, WebSocket
 from fastapi.websockets import WebSocketDisconnect
 
-from boxcars.connect.systems.mailbox import Mailbox, Message, Stopped
-from boxcars.connect.untrusted_arrow import read_stream
+from boxcars.connectors.systems.mailbox import Mailbox, Message, Stopped
+from boxcars.connectors.untrusted_arrow import read_stream
 from boxcars.engine.run import Run
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.asked import Number, Sender, find

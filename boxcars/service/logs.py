@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from boxcars.connect.files import writing
-from boxcars.connect.log_context import about_whom
+from boxcars.connectors.files import writing
+from boxcars.connectors.log_context import about_whom
 from boxcars.model.problem import BoxcarsError, visible
 
 if TYPE_CHECKING:

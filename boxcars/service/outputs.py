@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.websockets import WebSocketDisconnect
 from starlette.types import Receive, Scope, Send
 
-from boxcars.connect.write.subscription import Gone, Tap
+from boxcars.connectors.write.subscription import Gone, Tap
 from boxcars.engine.run import Run
 from boxcars.service.asked import Number, find
 from boxcars.service.door import Slow

@@ -8,7 +8,7 @@ import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from boxcars.connect.systems.url import is_loopback
+from boxcars.connectors.systems.url import is_loopback
 from boxcars.model.problem import Wrong
 
 TOKEN = "BOXCARS_TOKEN"

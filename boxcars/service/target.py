@@ -9,8 +9,8 @@ from contextlib import ExitStack
 
 import polars as pl
 
-from boxcars.connect.files import append_rows
-from boxcars.connect.systems.url import Url
+from boxcars.connectors.files import append_rows
+from boxcars.connectors.systems.url import Url
 from boxcars.inject import Batch, Target
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.client import Client, Feed

@@ -8,8 +8,8 @@ from io import BytesIO
 import polars as pl
 import pyarrow as pa
 
-from boxcars.connect.files import append_rows
-from boxcars.connect.untrusted_arrow import read_batch, read_schema, read_stream
+from boxcars.connectors.files import append_rows
+from boxcars.connectors.untrusted_arrow import read_batch, read_schema, read_stream
 from boxcars.model.problem import Wrong
 
 ARROW = "application/vnd.apache.arrow.stream"

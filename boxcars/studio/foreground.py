@@ -12,7 +12,7 @@ from time import sleep
 
 from uvicorn import Server
 
-from boxcars.connect.systems.url import is_loopback
+from boxcars.connectors.systems.url import is_loopback
 from boxcars.model.problem import Wrong
 from boxcars.service.security import Access, token_from_environment
 from boxcars.studio.api.serve import bind, server_of

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.model.problem import BoxcarsError
 
 

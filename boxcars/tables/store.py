@@ -11,8 +11,8 @@ import polars as pl
 import sqlalchemy as sa
 from sqlglot import exp
 
-from boxcars.connect.conform import as_frame, conform
-from boxcars.connect.files import read_input
+from boxcars.connectors.conform import as_frame, conform
+from boxcars.connectors.files import read_input
 from boxcars.model.entities import Table
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.schema import Schema

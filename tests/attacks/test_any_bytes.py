@@ -18,9 +18,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect as open_socket
 
 import boxcars as bx
-from boxcars.connect.read.journal import Decoder
-from boxcars.connect.systems.url import Url
-from boxcars.connect.untrusted_arrow import read_stream
+from boxcars.connectors.read.journal import Decoder
+from boxcars.connectors.systems.url import Url
+from boxcars.connectors.untrusted_arrow import read_stream
 from boxcars.inject import AtRate, Controller
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.client import Client

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.commands.config import read_config
-from boxcars.connect.read.sources import source_of
-from boxcars.connect.systems.url import Url
+from boxcars.connectors.read.sources import source_of
+from boxcars.connectors.systems.url import Url
 from boxcars.draw import draw
 from boxcars.engine.state.checkpoint import Checkpoint
 from boxcars.expr import Expr

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from boxcars.connect import untrusted_arrow
-from boxcars.connect.files import count_tuples, read_input, write_table
-from boxcars.connect.read.journal import Decoder
-from boxcars.connect.read.splits import FileSplit
-from boxcars.connect.untrusted_arrow import read_batch, read_stream
+from boxcars.connectors import untrusted_arrow
+from boxcars.connectors.files import count_tuples, read_input, write_table
+from boxcars.connectors.read.journal import Decoder
+from boxcars.connectors.read.splits import FileSplit
+from boxcars.connectors.untrusted_arrow import read_batch, read_stream
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.wire import ARROW, table_to_bytes
 from tests.attacks.victim import Victim, until

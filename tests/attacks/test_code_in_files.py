@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.connect.read.sources import source_of
+from boxcars.connectors.read.sources import source_of
 from boxcars.engine.state.checkpoint import fingerprint
 from boxcars.expr import Expr, expression, stored
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong

@@ -17,10 +17,10 @@ from pyarrow import feather
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.connect.files import count_tuples, fits
-from boxcars.connect.formats import make_format
-from boxcars.connect.read.journal import Decoder
-from boxcars.connect.read.splits import FileSplit
+from boxcars.connectors.files import count_tuples, fits
+from boxcars.connectors.formats import make_format
+from boxcars.connectors.read.journal import Decoder
+from boxcars.connectors.read.splits import FileSplit
 from boxcars.model.entities import Input
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type

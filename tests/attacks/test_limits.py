@@ -12,11 +12,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from boxcars.connect import untrusted_arrow
-from boxcars.connect.systems import mailbox, tcp
-from boxcars.connect.systems.connector import connect as connector
-from boxcars.connect.systems.mailbox import Full, Mailbox, Message
-from boxcars.connect.systems.tcp import _Port
+from boxcars.connectors import untrusted_arrow
+from boxcars.connectors.systems import mailbox, tcp
+from boxcars.connectors.systems.connector import connect as connector
+from boxcars.connectors.systems.mailbox import Full, Mailbox, Message
+from boxcars.connectors.systems.tcp import _Port
 from boxcars.expr import cursor, parse
 from boxcars.lang import text
 from boxcars.service import app, connections, door, inputs, outputs, server, wire

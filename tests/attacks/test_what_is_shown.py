@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from boxcars.cli import app
 from boxcars.commands.show_preview import deliver
-from boxcars.connect.systems import webhook
-from boxcars.connect.systems.connector import connect
-from boxcars.connect.write.terminal import print_rows
+from boxcars.connectors.systems import webhook
+from boxcars.connectors.systems.connector import connect
+from boxcars.connectors.write.terminal import print_rows
 from boxcars.model.problem import BoxcarsError, Problem, Wrong
 from boxcars.model.schema import Schema
 from boxcars.service.logs import LogKind, RunLog
@@ -59,7 +59,7 @@ def test_rows(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 def test_logs(capsys: pytest.CaptureFixture[str]) -> None:
     for kind in LogKind:
         RunLog(kind, "net")
-        logging.getLogger("boxcars.connect").warning("lost: %s\nforged: all is well", STEERING)
+        logging.getLogger("boxcars.connectors").warning("lost: %s\nforged: all is well", STEERING)
         (line,) = capsys.readouterr().err.splitlines()
         assert is_plain(line)
 

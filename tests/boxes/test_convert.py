@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import boxcars as bx
-from boxcars.connect.formats.registry import _FORMATS
+from boxcars.connectors.formats.registry import _FORMATS
 from boxcars.model.stream import Stream
 from tests.boxes.helper import network, problems, run, schema
 

@@ -25,7 +25,7 @@ from tests.engine.killing import kill_family
 PLAN, DONE = "*/epochs/*.plan.json", "*/epochs/*.done.json"
 STATE, PART = "*/check/state/*.arrow", "*/out/*/part-*.parquet"
 CHECKPOINT = "boxcars.engine.state.checkpoint:Checkpoint"
-OUTLETS = "boxcars.connect.write.writers"
+OUTLETS = "boxcars.connectors.write.writers"
 INSTANCES = (2, 3, 1)
 """How many instances the lives of a story have, in turn."""
 LONGEST = 240

@@ -37,7 +37,7 @@ def test_any_source(source: object) -> None:
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "arrow"])
 def test_files(tmp_path: Path, suffix: str) -> None:
-    from boxcars.connect.files import write_table
+    from boxcars.connectors.files import write_table
 
     path = tmp_path / f"calls.{suffix}"
     write_table(pa.table(COLUMNS), path)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.connect.files import SUFFIXES, read_input, replacing
+from boxcars.connectors.files import SUFFIXES, read_input, replacing
 from boxcars.engine.state.checkpoint import Checkpoint
 
 FIELDS = {"t": "int", "who": "str"}

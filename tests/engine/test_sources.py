@@ -15,12 +15,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.connect.files import SUFFIXES, write_table
-from boxcars.connect.read.base import Place
-from boxcars.connect.read.file_reader import FileLog, FollowedFiles
-from boxcars.connect.read.rate import RateReader
-from boxcars.connect.read.sources import source_of
-from boxcars.connect.read.splits import FileSplit, RateSplit, read_split, split_of
+from boxcars.connectors.files import SUFFIXES, write_table
+from boxcars.connectors.read.base import Place
+from boxcars.connectors.read.file_reader import FileLog, FollowedFiles
+from boxcars.connectors.read.rate import RateReader
+from boxcars.connectors.read.sources import source_of
+from boxcars.connectors.read.splits import FileSplit, RateSplit, read_split, split_of
 from tests.patience import PATIENCE, until
 
 FIELDS = {"t": "int", "v": "float"}
@@ -190,7 +190,7 @@ class TestFollow:
             counted.append(path.name)
             return 2
 
-        monkeypatch.setattr("boxcars.connect.read.file_reader.count_tuples", count)
+        monkeypatch.setattr("boxcars.connectors.read.file_reader.count_tuples", count)
         log = tmp_path / "log"
         reader, place = FollowedFiles(f"{tmp_path}/*.csv", FileLog(log), ENTITY), Place()
         for name in ("b.csv", "a.csv"):
@@ -206,7 +206,7 @@ class TestFollow:
     def test_names_that_are_gone_are_forgotten(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("boxcars.connect.read.file_reader._SPARE", 3)
+        monkeypatch.setattr("boxcars.connectors.read.file_reader._SPARE", 3)
         log = tmp_path / "log"
         reader, place = FollowedFiles(f"{tmp_path}/*.csv", FileLog(log), ENTITY), Place()
         for number in range(20):
@@ -394,7 +394,7 @@ class TestSpark:
         self, runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Spark waits for the run, and the run does not wait for Spark."""
-        monkeypatch.setattr("boxcars.connect.read.journal_batches.AHEAD", 2)
+        monkeypatch.setattr("boxcars.connectors.read.journal_batches.AHEAD", 2)
         source = bx.stream(self.source(runs.spark, tmp_path / "in", 4), trigger="available now")
         assert runs.start(source).wait(PATIENCE).state == "finished"
         assert runs.times() == list(range(40))

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import boxcars as bx
-from boxcars.connect.conform import conform
-from boxcars.connect.files import fits, write_table
-from boxcars.connect.read.journal import Decoder
-from boxcars.connect.read.splits import FileSplit
+from boxcars.connectors.conform import conform
+from boxcars.connectors.files import fits, write_table
+from boxcars.connectors.read.journal import Decoder
+from boxcars.connectors.read.splits import FileSplit
 from boxcars.engine.flow.box_stats import BoxStats
 from boxcars.model.entities import Input
 from boxcars.model.order import FARTHEST_FLOAT, FARTHEST_INT

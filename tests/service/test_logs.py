@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import boxcars as bx
 from boxcars.cli import app
-from boxcars.connect.log_context import about
+from boxcars.connectors.log_context import about
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.logs import LogKind, RunLog
 
@@ -114,7 +114,7 @@ def test_only_what_is_new_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 def test_troubles_of_connections_name_the_input(capsys: pytest.CaptureFixture[str]) -> None:
     RunLog(LogKind.JSON, "fraud")
     with about("calls"):
-        logging.getLogger("boxcars.connect").warning("%s: connected again", "redis://host/calls")
+        logging.getLogger("boxcars.connectors").warning("%s: connected again", "redis://host/calls")
     (line,) = map(json.loads, capsys.readouterr().err.splitlines())
     assert (line["epoch"], line["box"], line["level"]) == (0, "calls", "warning")
 

@@ -25,7 +25,7 @@ from boxcars.service.client import Client, Refused
 from boxcars.service.security import Access
 from boxcars.service.server import Server
 from boxcars.service.wire import ARROW, table_to_bytes
-from tests.connect.systems import servers
+from tests.connectors.systems import servers
 from tests.patience import PATIENCE
 
 _FORMATS = Path(__file__).parents[1] / "golden" / "formats_api.json"

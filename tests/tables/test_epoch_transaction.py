@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 import boxcars as bx
-from boxcars.connect.conform import as_frame
+from boxcars.connectors.conform import as_frame
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.tables import database as databases
 from boxcars.tables import epoch_transaction

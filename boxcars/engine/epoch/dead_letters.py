@@ -12,9 +12,9 @@ from pathlib import Path
 
 import polars as pl
 
-from boxcars.connect.files import write_table, writing
-from boxcars.connect.write.base import Outlet
-from boxcars.connect.write.writers import OneFile
+from boxcars.connectors.files import write_table, writing
+from boxcars.connectors.write.base import Outlet
+from boxcars.connectors.write.writers import OneFile
 from boxcars.engine.measure.dead_letter_reasons import Dead, count_reasons
 from boxcars.model.schema import Schema
 

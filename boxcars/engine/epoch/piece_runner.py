@@ -18,8 +18,8 @@ from time import perf_counter
 import polars as pl
 import pyarrow as pa
 
-from boxcars.connect.files import write_table, writing
-from boxcars.connect.read.splits import read_split
+from boxcars.connectors.files import write_table, writing
+from boxcars.connectors.read.splits import read_split
 from boxcars.engine.epoch.dead_letters import put_aside, reasons_of
 from boxcars.engine.epoch.messages import Arrival, Done, EpochTask
 from boxcars.engine.epoch.state_loading import load_states, save_states

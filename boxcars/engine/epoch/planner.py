@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from math import inf
 from time import monotonic
 
-from boxcars.connect.read.base import Place, Portion, Reader
-from boxcars.connect.systems.mailbox import Mailbox
+from boxcars.connectors.read.base import Place, Portion, Reader
+from boxcars.connectors.systems.mailbox import Mailbox
 from boxcars.engine.state.checkpoint import EpochPlan, Manifest
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError

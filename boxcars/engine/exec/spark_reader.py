@@ -21,11 +21,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import expr, monotonically_increasing_id
 from pyspark.sql.streaming.query import StreamingQuery
 
-from boxcars.connect.conform import conform
-from boxcars.connect.read.base import Place, Portion, Reader, take_files
-from boxcars.connect.read.file_reader import Heights
-from boxcars.connect.read.journal_batches import Batches
-from boxcars.connect.read.sources import Stream
+from boxcars.connectors.conform import conform
+from boxcars.connectors.read.base import Place, Portion, Reader, take_files
+from boxcars.connectors.read.file_reader import Heights
+from boxcars.connectors.read.journal_batches import Batches
+from boxcars.connectors.read.sources import Stream
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong, a
 from boxcars.model.types import Type

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from boxcars.connect.write.merge_parts import read_part
-from boxcars.connect.write.writers import Delivered
+from boxcars.connectors.write.merge_parts import read_part
+from boxcars.connectors.write.writers import Delivered
 
 Sink = Callable[[DataFrame, int], Any]
 """A function of the rows of an epoch and its number."""

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import polars as pl
 
-from boxcars.connect.conform import DATA_ERRORS, DEAD_LETTERS, first_line, letters_of
+from boxcars.connectors.conform import DATA_ERRORS, DEAD_LETTERS, first_line, letters_of
 from boxcars.engine.flow.box_stats import BoxStats
 from boxcars.engine.flow.input_ordering import Turn
 from boxcars.engine.flow.ranking import (

@@ -24,9 +24,9 @@ from zlib import crc32
 
 import polars as pl
 
-from boxcars.connect.files import replacing, writing
-from boxcars.connect.read.base import Place
-from boxcars.connect.read.splits import Split, split_of
+from boxcars.connectors.files import replacing, writing
+from boxcars.connectors.read.base import Place
+from boxcars.connectors.read.splits import Split, split_of
 from boxcars.engine.layout.pieces import Shape
 from boxcars.engine.measure.counters import Totals, read_totals
 from boxcars.model.problem import BoxcarsError, Wrong

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from starlette.types import Scope
 
-from boxcars.connect.systems.url import is_loopback
+from boxcars.connectors.systems.url import is_loopback
 from boxcars.service.door import Rules
 from boxcars.service.security import Access
 

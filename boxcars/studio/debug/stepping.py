@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from boxcars.connect.conform import Conformed
+from boxcars.connectors.conform import Conformed
 from boxcars.engine.flow.event_time_lockstep import Lockstep
 from boxcars.engine.flow.input_ordering import Turn, take_turn
 from boxcars.engine.flow.stepper import Stepper

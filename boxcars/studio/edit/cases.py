@@ -15,7 +15,7 @@ import polars as pl
 import yaml
 from pydantic import ValidationError
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.engine.preview import preview
 from boxcars.lang import text as plain_text
 from boxcars.model.check import Checked

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.draw import FORMATS, draw
 from boxcars.draw.picture import output_key
 from boxcars.lang import text as plain_text

@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from boxcars.connect.conform import Conformed, conform
-from boxcars.connect.files import append_rows
-from boxcars.connect.formats import make_format
+from boxcars.connectors.conform import Conformed, conform
+from boxcars.connectors.files import append_rows
+from boxcars.connectors.formats import make_format
 from boxcars.model.entities import Input, Table
 from boxcars.model.schema import HIDDEN
 from boxcars.studio.wire.messages import Row

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
 from boxcars.boxes.stored import Stored
-from boxcars.connect.formats import formats
-from boxcars.connect.systems.connector import Connector, connectors
+from boxcars.connectors.formats import formats
+from boxcars.connectors.systems.connector import Connector, connectors
 from boxcars.expr import Expr, functions
 from boxcars.expr.words import WORDS
 from boxcars.kernels.aggregates.builtin import FUNCTIONS, SYNONYMS

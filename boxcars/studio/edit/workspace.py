@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from boxcars.connect.files import data_files, writing
-from boxcars.connect.systems.url import files_in
-from boxcars.connect.within import is_within, leads_out
+from boxcars.connectors.files import data_files, writing
+from boxcars.connectors.systems.url import files_in
+from boxcars.connectors.within import is_within, leads_out
 from boxcars.lang.layout import layout_path
 from boxcars.model.problem import Wrong, nearest
 from boxcars.studio.wire.errors import Missing

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from boxcars.connect.conform import Conformed
-from boxcars.connect.files import read_input
-from boxcars.connect.read.base import Place
-from boxcars.connect.read.rate import RateReader
-from boxcars.connect.read.sources import Rate
+from boxcars.connectors.conform import Conformed
+from boxcars.connectors.files import read_input
+from boxcars.connectors.read.base import Place
+from boxcars.connectors.read.rate import RateReader
+from boxcars.connectors.read.sources import Rate
 from boxcars.expr import Expr
 from boxcars.inject import Batch
 from boxcars.model.entities import Input

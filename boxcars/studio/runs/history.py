@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from boxcars.connect.files import replacing
+from boxcars.connectors.files import replacing
 from boxcars.studio.wire.run_messages import HistoryAnswer
 
 MOST = 3600

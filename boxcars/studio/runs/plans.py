@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from boxcars.compiler.streamcloud_files import project_files
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.draw.plan import plan_svg, plan_text
 from boxcars.lang.deploy import Deployment, Placement
 from boxcars.lang.files import dumps

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, Field, ValidationError
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.studio.runs.launch import Order
 from boxcars.studio.wire.run_messages import Run, RunState
 

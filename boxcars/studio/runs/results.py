@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from boxcars.connect.write.merge_parts import read_part
+from boxcars.connectors.write.merge_parts import read_part
 from boxcars.engine.layout.pieces import make_layout
 from boxcars.engine.measure.counters import Totals
 from boxcars.engine.state.checkpoint import Checkpoint, home_of

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from boxcars.connect.files import replacing, writing
+from boxcars.connectors.files import replacing, writing
 from boxcars.engine.exec.compile_progress import compiling_words
 from boxcars.engine.run import INTERRUPTED
 from boxcars.lang.files import dumps

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from boxcars.connect.files import writing
+from boxcars.connectors.files import writing
 from boxcars.model.serialize import network_to_plain
 from boxcars.studio.edit.checking import readable
 from boxcars.studio.edit.workspace import Workspace

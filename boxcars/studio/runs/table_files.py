@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from boxcars.connect.files import write_table, writing
+from boxcars.connectors.files import write_table, writing
 from boxcars.engine.preview import to_arrow
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boxcars as bx
-from boxcars.connect.read.splits import FileSplit
+from boxcars.connectors.read.splits import FileSplit
 from boxcars.engine.epoch.messages import EpochTask
 from boxcars.engine.epoch.piece_runner import run_here
 from boxcars.engine.layout.pieces import Shape, lay_out

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from boxcars.connect.read.base import Place
+from boxcars.connectors.read.base import Place
 from boxcars.engine.layout.pieces import Shape
 from boxcars.engine.state.checkpoint import Checkpoint, EpochPlan, Manifest
 from boxcars.model.problem import BoxcarsError

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.cluster import daemon, wait_for
-from tests.connect.systems.servers import certificate
+from tests.connectors.systems.servers import certificate
 from tests.patience import until
 from tests.postgres import free_port
 from tests.studio.page.browser import Person, chromium

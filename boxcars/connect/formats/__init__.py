@@ -1,7 +1,0 @@
-"""Converters: bytes to tuples and back, in csv, jsonl, xml, binary and formats of your own."""
-
-from boxcars.connect.formats.format import Decoded, Encoded, Format
-from boxcars.connect.formats.registry import converter, formats, make_format
-from boxcars.connect.formats.rows import RecordFormat
-
-__all__ = ["Decoded", "Encoded", "Format", "RecordFormat", "converter", "formats", "make_format"]

@@ -1,0 +1,7 @@
+"""Converters: bytes to tuples and back, in csv, jsonl, xml, binary and formats of your own."""
+
+from boxcars.connectors.formats.format import Decoded, Encoded, Format
+from boxcars.connectors.formats.registry import converter, formats, make_format
+from boxcars.connectors.formats.rows import RecordFormat
+
+__all__ = ["Decoded", "Encoded", "Format", "RecordFormat", "converter", "formats", "make_format"]

@@ -1,0 +1,263 @@
+r"""Comma-separated values, one record a line.
+
+Strict where RFC 4180 is: a quote stands around a value or doubled inside it. Of a str or bytes
+an unquoted empty text is null and a quoted one is empty. A record can't hold a line break: such
+a line is two corrupt ones, and such a tuple can't be encoded.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from boxcars.connectors.formats.format import Decoded, Encoded, Format
+from boxcars.connectors.formats.records import Reasons, Records, block_size
+from boxcars.connectors.formats.rows import encoded
+from boxcars.connectors.formats.texts import parse_fields, unwritten, where, write
+from boxcars.model.problem import Wrong
+from boxcars.model.types import Type
+
+BROKEN = "a CSV record can't hold a line break"
+MISQUOTED = "a quote is not closed or stands inside a value"
+BLANK = "a CSV record of a single null would be a blank line"
+BOM = "\ufeff"
+QUOTABLE = (Type.STR, Type.BYTES)
+"""Types of which a quoted empty text is a value; unquoted it is null."""
+
+
+class Csv(Format):
+    r"""Lines of values. ``null`` is the text that means null in fields that are not str or bytes.
+
+    With ``header`` each value starts with a line of names that says which column is which; columns
+    that are no field are ignored, and ``encode`` gives each row its header, so that every value
+    can be read on its own.
+
+    >>> format = Csv({"caller": Type.STR, "time": Type.INT})
+    >>> format.decode(pl.Series([b'ann,7\n"b, c",8\n'])).tuples.rows()
+    [('ann', 7), ('b, c', 8)]
+    >>> format.encode(pl.DataFrame({"caller": ["b, c", None], "time": [8, None]})).data.to_list()
+    [b'"b, c",8\n', b',\n']
+    """
+
+    name = "csv"
+    defaults: ClassVar[Mapping[str, object]] = {
+        "delimiter": ",",
+        "quote": '"',
+        "header": False,
+        "null": "",
+    }
+
+    def check(self) -> None:
+        """Refuse a delimiter or quote that is not one plain character."""
+        self.delimiter: str = self.options["delimiter"]
+        self.quote: str = self.options["quote"]
+        self.null: str = self.options["null"]
+        for name in ("delimiter", "quote"):
+            mark = self.options[name]
+            if len(mark) != 1 or not mark.isascii() or mark in "\r\n\0":
+                raise Wrong(f"option '{name}' of format 'csv' must be one character, got {mark!r}.")
+        if self.delimiter == self.quote:
+            raise Wrong("options 'delimiter' and 'quote' of format 'csv' must differ.")
+        if "\n" in self.null or "\r" in self.null:
+            raise Wrong("option 'null' of format 'csv' can't hold a line break.")
+
+    def decode(self, data: pl.Series) -> Decoded:
+        """Return the tuples in lines."""
+        if self.options["header"]:
+            data = _with_newlines(data)
+        records = Records.lines(data)
+        reasons: Reasons = {}
+        if not self.options["header"]:
+            text = self._well_formed(records.text(reasons), reasons)
+            return records.decoded(*self._read(records, text, list(self.fields), reasons), reasons)
+        records, headers = _beheaded(records)
+        text = self._well_formed(records.text(reasons), reasons)
+        parts = []
+        for header in headers.unique(maintain_order=True):
+            part = where(headers == pl.Series([header]), text)
+            names, reason = self._columns(header)
+            if reason:
+                reasons.update(dict.fromkeys(part.is_not_null().arg_true(), reason))
+            else:
+                parts.append(self._read(records, part, names, reasons))
+        return records.decoded(*_merged(parts, self.dtypes), reasons)
+
+    def encode(self, train: pl.DataFrame) -> Encoded:
+        """Return a line for each row."""
+        texts = pl.DataFrame([write(train[name], t).alias(name) for name, t in self.fields.items()])
+        reasons = dict(unwritten(train, texts))
+        for name, type_ in self.fields.items():
+            self._refuse(name, type_, texts[name], reasons)
+        if len(self.fields) == 1:
+            blank = texts.to_series().is_null() & (self._null_of(*self.fields.values()) == "")
+            reasons.update(dict.fromkeys(blank.arg_true(), BLANK))
+        cells = [self._cell(name, type_) for name, type_ in self.fields.items()]
+        head = self._line(self.fields) if self.options["header"] else ""
+        line = pl.concat_str(
+            pl.lit(head), pl.concat_str(cells, separator=self.delimiter), pl.lit("\n")
+        )
+        return encoded(train, texts.select(line).to_series(), reasons)
+
+    def _well_formed(self, text: pl.Series, reasons: Reasons) -> pl.Series:
+        """Return the text; null, with a reason, where a parser would run on into the next line."""
+        broken = text.str.contains("\r", literal=True).fill_null(value=False)
+        reasons.update(dict.fromkeys(broken.arg_true(), BROKEN))
+        quoted = text.str.contains(self.quote, literal=True).fill_null(value=False) & ~broken
+        if quoted.any():
+            rows = quoted.arg_true()
+            misquoted = rows.filter(~text.gather(rows).str.contains(self._grammar))
+            reasons.update(dict.fromkeys(misquoted, MISQUOTED))
+        return text.scatter(list(reasons), None) if reasons else text
+
+    @property
+    def _grammar(self) -> str:
+        quote, delimiter = (f"\\x{{{ord(mark):x}}}" for mark in (self.quote, self.delimiter))
+        cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{quote}{delimiter}]*)"
+        return f"^{cell}(?:{delimiter}{cell})*$"
+
+    def _read(
+        self, records: Records, text: pl.Series, names: Sequence[str], reasons: Reasons
+    ) -> tuple[pl.DataFrame, pl.Series]:
+        """Return the tuples of the lines that are not null, and the number of each."""
+        rows = text.is_not_null().arg_true()
+        if not len(rows):
+            return pl.DataFrame(schema=self.dtypes), rows
+        wrong: Reasons = {}
+        texts = self._columns_of(records, text.drop_nulls(), names, wrong)
+        reasons.update({rows[line]: reason for line, reason in wrong.items()})
+        if wrong:
+            rows = pl.Series(np.delete(rows.to_numpy(), list(wrong)))
+        tuples, bad = parse_fields(self._with_nulls(texts), self.fields)
+        reasons.update({rows[row]: reason for row, reason in bad.items()})
+        return tuples, rows
+
+    def _columns_of(
+        self, records: Records, lines: pl.Series, names: Sequence[str], wrong: Reasons
+    ) -> pl.DataFrame:
+        """Return the columns as text; lines with too few or too many values are left out."""
+
+        def skip(row: arrow_csv.InvalidRow) -> str:
+            wrong[row.number - 1] = f"{row.actual_columns} values instead of {row.expected_columns}"
+            return "skip"
+
+        labels = [name if name in self.fields else f"__{i}" for i, name in enumerate(names)]
+        table = arrow_csv.read_csv(
+            pa.BufferReader(records.joined(lines)),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, column_names=labels, block_size=block_size(lines)
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter,
+                quote_char=self.quote,
+                ignore_empty_lines=False,
+                invalid_row_handler=skip,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                include_columns=list(self.fields),
+                column_types=dict.fromkeys(self.fields, pa.large_string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                check_utf8=False,
+            ),
+        )
+        return pl.DataFrame(table)
+
+    def _with_nulls(self, texts: pl.DataFrame) -> pl.DataFrame:
+        """Return the texts with null for the null text, in fields that are not str or bytes."""
+        if self.null == "":
+            others = [name for name, type_ in self.fields.items() if type_ not in QUOTABLE]
+            return texts.with_columns(pl.col(others).replace("", None))
+        filled = (pl.col(n).fill_null("") for n, t in self.fields.items() if t not in QUOTABLE)
+        return texts.with_columns(pl.when(column != self.null).then(column) for column in filled)
+
+    def _columns(self, header: bytes) -> tuple[list[str], str]:
+        """Return the names in a header, and what is wrong with it, if anything."""
+        try:
+            line = header.decode().removeprefix(BOM)
+            reader = csv.reader([line], delimiter=self.delimiter, quotechar=self.quote, strict=True)
+            names = next(reader)
+        except (UnicodeDecodeError, csv.Error) as error:
+            return [], f"the header is not a line of CSV: {error}"
+        for name in self.fields:
+            if names.count(name) != 1:
+                times = "no" if name not in names else "more than one"
+                return [], f"{name}: the header has {times} such column"
+        return names, ""
+
+    def _null_of(self, type_: Type) -> str:
+        return "" if type_ in QUOTABLE else self.null
+
+    def _refuse(self, name: str, type_: Type, text: pl.Series, reasons: Reasons) -> None:
+        """Add the rows whose text could not be read back."""
+        if type_ in QUOTABLE:
+            wrong, why = text.str.contains("[\r\n]"), BROKEN
+        else:
+            wrong, why = text == self.null, f"its value is written {self.null!r}, which means null"
+        for row in wrong.fill_null(value=False).arg_true():
+            reasons.setdefault(row, f"{name}: {why}")
+
+    def _cell(self, name: str, type_: Type) -> pl.Expr:
+        text = pl.col(name)
+        quoted = pl.concat_str(
+            pl.lit(self.quote),
+            text.str.replace_all(self.quote, self.quote * 2, literal=True),
+            pl.lit(self.quote),
+        )
+        special = text.str.contains_any([self.quote, self.delimiter]) | (text == "")
+        null = self._line([self._null_of(type_)]) if self._null_of(type_) else ""
+        return pl.when(special).then(quoted).otherwise(text).fill_null(null.rstrip("\n"))
+
+    def _line(self, values: Iterable[str]) -> str:
+        out = io.StringIO()
+        writer = csv.writer(
+            out, delimiter=self.delimiter, quotechar=self.quote, lineterminator="\n"
+        )
+        writer.writerow(values)
+        return out.getvalue()
+
+
+def _with_newlines(data: pl.Series) -> pl.Series:
+    r"""Return values with a header whose lines end as on old Macs, with \r alone, with \n instead.
+
+    >>> _with_newlines(pl.Series([b"t,x\r1,2\r", b"t\r\n1\r\n"])).to_list()
+    [b't,x\n1,2\n', b't\r\n1\r\n']
+    """
+    returns = data.bin.contains(b"\r").fill_null(value=False)
+    rows = [row for row in returns.arg_true() if _only_returns(data[row])]
+    if not rows:
+        return data
+    found = (data[row].replace(b"\r\n", b"\n").replace(b"\r", b"\n") for row in rows)
+    return data.scatter(rows, pl.Series(list(found), dtype=pl.Binary))
+
+
+def _only_returns(value: bytes) -> bool:
+    """Whether a value would be a single line, but for returns inside of it."""
+    first = value.find(b"\n")
+    inside = value if first < 0 else value[:first].rstrip(b"\r")
+    return b"\r" in inside.rstrip(b"\r") and (first < 0 or not value[first:].strip(b"\r\n"))
+
+
+def _beheaded(records: Records) -> tuple[Records, pl.Series]:
+    """Return the records without the first line of each value, and for each record that line."""
+    first = (records.origin != records.origin.shift()).fill_null(value=True)
+    headers = where(first, records.data).forward_fill().filter(~first)
+    return Records(records.origin.filter(~first), records.data.filter(~first)), headers
+
+
+def _merged(
+    parts: Sequence[tuple[pl.DataFrame, pl.Series]], dtypes: Mapping[str, pl.DataType]
+) -> tuple[pl.DataFrame, pl.Series]:
+    """Return what was read under different headers, back in the order of the lines."""
+    if not parts:
+        return pl.DataFrame(schema=dtypes), pl.Series(dtype=pl.UInt32)
+    rows = pl.concat([rows for _, rows in parts])
+    order = rows.arg_sort()
+    return pl.concat([tuples for tuples, _ in parts])[order], rows.gather(order)

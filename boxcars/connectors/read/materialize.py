@@ -1,0 +1,20 @@
+"""Data at hand becomes a file of the checkpoint, so that tasks read it and a run can go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from boxcars.connectors.conform import as_frame
+from boxcars.connectors.files import write_table, writing
+
+
+def keep_data(data: Any, path: Path) -> Path:
+    """Write data to a file, unless a run before this one has done so."""
+    if not path.exists():
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_table(as_frame(data).to_arrow(compat_level=pl.CompatLevel.oldest()), path)
+    return path

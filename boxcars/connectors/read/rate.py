@@ -1,0 +1,65 @@
+"""The reader of a rate: rows that come due by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from boxcars.connectors.conform import Conformed
+from boxcars.connectors.read.base import Place, Portion, Reader
+from boxcars.connectors.read.sources import Rate
+from boxcars.connectors.read.splits import NUMBERS, RateSplit
+from boxcars.expr import Expr
+from boxcars.model.entities import Input
+from boxcars.model.problem import Wrong, nearest
+
+
+class RateReader(Reader):
+    """Rows by their numbers; a run that goes on does not catch up on the time in between."""
+
+    def __init__(self, rate: Rate, entity: Input, clock: Callable[[], float] = monotonic) -> None:
+        self._rate, self._fields = rate, _checked(rate, entity)
+        self._clock = clock
+        self._began: tuple[float, int] | None = None
+        self.endless = rate.rows is None
+
+    def take(self, place: Place, rows: int) -> Portion:
+        """The rows that are due."""
+        start = place.position
+        stop = start + min(rows, self._due(start))
+        if self._rate.rows is not None:
+            stop = min(stop, self._rate.rows)
+        behind = Place(stop, ended=stop == self._rate.rows)
+        splits = (RateSplit(start, stop, start, self._fields),) if start < stop else ()
+        return Portion(splits, behind)
+
+    def _due(self, start: int) -> int:
+        if self._rate.per_second is None:
+            return 2**62
+        if self._began is None:
+            self._began = (self._clock(), start)
+        began, first = self._began
+        return int((self._clock() - began) * self._rate.per_second) - (start - first)
+
+
+def all_rows(rate: Rate, entity: Input) -> Conformed:
+    """All rows of a rate that ends, whenever they would be due."""
+    if rate.rows is None:
+        raise Wrong("rate: it never ends: give it rows.")
+    return RateSplit(0, rate.rows, 0, _checked(rate, entity)).read(entity)
+
+
+def _checked(rate: Rate, entity: Input) -> tuple[tuple[str, str], ...]:
+    """The expressions of all fields, of the right types."""
+    given = {"value": Expr("value"), **rate.fields}
+    for name in rate.fields:
+        if name not in entity.fields:
+            raise Wrong(f"rate: there is no field '{name}'.{nearest(name, entity.fields)}")
+    for name, type_ in entity.fields.items():
+        if name not in given:
+            raise Wrong(f"rate: field '{name}' is missing: give it an expression over value.")
+        try:
+            given[name].expect(type_, NUMBERS)
+        except Wrong as wrong:
+            raise Wrong(f"rate: field '{name}': {wrong}") from None
+    return tuple((name, given[name].text) for name in entity.fields)
