@@ -175,7 +175,7 @@ def _all_in_range(statistics: pq.Statistics | None, type_: Type) -> bool:
 
 
 def _decode(path: Path, entity: Input | Table) -> Conformed:
-    options = {"header": True} if path.suffix == ".csv" else {}
+    options = {"header": True, "breaks": True} if path.suffix == ".csv" else {}
     decoder = make_format(path.suffix[1:], entity.fields, options)
     decoded = decoder.decode(pl.Series("data", [path.read_bytes()], dtype=pl.Binary))
     fitting = conform(decoded.tuples, entity)
@@ -221,7 +221,8 @@ def _encode(table: pa.Table, name: str, part: Path) -> None:
 def append_rows(frame: pl.DataFrame, name: str, file: BinaryIO, head: bool) -> None:
     """Append rows as CSV or JSON lines, below the names of the columns if they are the first."""
     fields = {column: Type.of(dtype) or Type.STR for column, dtype in frame.schema.items()}
-    encoded = make_format(name, fields, {}).encode(frame)
+    options = {"breaks": True} if name == "csv" else {}
+    encoded = make_format(name, fields, options).encode(frame)
     if encoded.dead.height:
         raise BoxcarsError(f"a row can't be written as {name}: {encoded.dead['reason'][0]}.")
     if name == "csv" and head:

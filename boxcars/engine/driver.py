@@ -20,6 +20,7 @@ from boxcars.engine.exec.spark_job import run_job
 from boxcars.engine.layout.pieces import Layout, Shape, make_layout
 from boxcars.engine.measure.arc_samples import Peeks
 from boxcars.engine.measure.counters import Totals
+from boxcars.engine.measure.dead_letter_reasons import add_reasons
 from boxcars.engine.state.checkpoint import Checkpoint, EpochPlan, Manifest, fingerprint
 from boxcars.kernels.compile_cache import kernels_expected
 from boxcars.kernels.contract import Stateful
@@ -118,6 +119,7 @@ class Epochs:
             raise Aborted(f"input '{name}': its script says ABORT in epoch {plan.epoch}.")
         for name, outlet in self.outlets.items():
             with naming(name, "output"):
+                done = self._without_refused(name, outlet, plan.epoch, done)
                 outlet.deliver(plan.epoch)
         with naming(WHO, "sink"):
             self.dead.deliver(plan.epoch, done.letters, self.layout.checked.network.inputs)
@@ -138,6 +140,14 @@ class Epochs:
         if last is not None:
             self.planner.forget(last)
         return manifest, done
+
+    def _without_refused(self, name: str, outlet: Outlet, epoch: int, done: Outcome) -> Outcome:
+        """What an epoch did, with the rows that a sink can't hold among its dead letters."""
+        file, why = self.dead.put_refused(epoch, name, outlet.refused(epoch))
+        if not file:
+            return done
+        letters = (*done.letters, file)
+        return replace(done, letters=letters, dead=add_reasons([done.dead, why]))
 
     def compiling(self) -> tuple[int, int] | None:
         """How many kernels the workers have compiled, of about how many, if they are at it."""

@@ -404,7 +404,8 @@ def test_the_numbers_that_the_docs_name() -> None:
         f"| a request | {door.LARGEST // 2**20} MB, {inputs.LINES:,} lines |",
         f"| all requests that are being read | {door.UNDER_WAY // 2**20} MB |",
         f"| a message to `enqueue://` over a WebSocket | {wire.MESSAGE // 2**20} MB |",
-        f"| the values of an Arrow message, written out | {untrusted_arrow.UNFOLDED // 2**20} MB |",
+        "| the values of an Arrow message, each written out with its name | "
+        f"{untrusted_arrow.UNFOLDED // 2**20} MB |",
         f"| readers of outputs at once | {outputs.READERS} |",
         f"| feeds over WebSockets at once | {inputs.FEEDS} |",
         f"| looks at arcs at once | {app.PEEKS} |",

@@ -186,3 +186,11 @@ def test_ends_of_the_range_fall_into_windows_of_any_size(time: float) -> None:
 def test_windows_too_large_to_count_with_are_refused(window: Any, sentence: str) -> None:
     net = network(lambda calls: calls.aggregate(window, rows="count()"), FLOATS)
     assert sentence in problems(net)[0]
+
+
+def test_order_value_out_of_order_beyond_the_range_stays_a_tuple() -> None:
+    """Where nobody sorts it, it is a number like others; it wraps round like them too."""
+    net = network(lambda calls: calls.map(time="time + n", n="n"), {"time": "int", "n": "int"})
+    found = bx.preview(net, {"calls": {"time": [1, 2], "n": [1, 9 * 10**18]}})
+    assert [row["time"] for row in found["out0"].to_pylist()] == [2, 9 * 10**18 + 2]
+    assert found.dead.num_rows == 0

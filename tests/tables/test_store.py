@@ -197,8 +197,11 @@ class TestWhatCanNotBeStored:
     def test_far_away_times(self, store: Store) -> None:
         far = pl.Series([10**18], dtype=pl.Int64).cast(pl.Datetime("us"))
         data = pl.DataFrame({"n": [1], "k": [1], "at": far})
-        with pytest.raises(BoxcarsError, match="outside of the years 1 to 9999 can't be stored"):
-            store.preview(self.net(), {"i": data})
+        found, held = store.preview(self.net(), {"i": data})
+        assert held == {"DB": []}
+        assert found.dead["reason"].to_pylist() == [
+            "at: the timestamp is not between the years 1 and 9999"
+        ]
 
 
 class TestGivenData:

@@ -1,15 +1,18 @@
 r"""Comma-separated values, one record a line.
 
 Strict where RFC 4180 is: a quote stands around a value or doubled inside it. Of a str or bytes
-an unquoted empty text is null and a quoted one is empty. A record can't hold a line break: such
-a line is two corrupt ones, and such a tuple can't be encoded.
+an unquoted empty text is null and a quoted one is empty. A message can't hold a line break, for
+who reads lines would take a part of a text for a record: such a line is two corrupt ones, and such
+a tuple can't be encoded. In a file it stands in quotes.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +21,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from boxcars.connectors.formats.format import Decoded, Encoded, Format
-from boxcars.connectors.formats.records import Reasons, Records, block_size
+from boxcars.connectors.formats.records import Reasons, Records, block_size, utf8
 from boxcars.connectors.formats.rows import encoded
 from boxcars.connectors.formats.texts import parse_fields, unwritten, where, write
 from boxcars.model.problem import Wrong
@@ -37,7 +40,7 @@ class Csv(Format):
 
     With ``header`` each value starts with a line of names that says which column is which; columns
     that are no field are ignored, and ``encode`` gives each row its header, so that every value
-    can be read on its own.
+    can be read on its own. With ``breaks`` a value in quotes may hold line breaks, as in a file.
 
     >>> format = Csv({"caller": Type.STR, "time": Type.INT})
     >>> format.decode(pl.Series([b'ann,7\n"b, c",8\n'])).tuples.rows()
@@ -52,6 +55,7 @@ class Csv(Format):
         "quote": '"',
         "header": False,
         "null": "",
+        "breaks": False,
     }
 
     def check(self) -> None:
@@ -73,6 +77,8 @@ class Csv(Format):
         if self.options["header"]:
             data = _with_newlines(data)
         records = Records.lines(data)
+        if self.options["breaks"]:
+            records = self._with_breaks(data, records)
         reasons: Reasons = {}
         if not self.options["header"]:
             text = self._well_formed(records.text(reasons), reasons)
@@ -105,11 +111,49 @@ class Csv(Format):
         )
         return encoded(train, texts.select(line).to_series(), reasons)
 
+    def _with_breaks(self, data: pl.Series, records: Records) -> Records:
+        """Return the records with those put together that a line break in quotes has cut.
+
+        Only if they are well-formed together: a quote too many spoils its own line, not the rest.
+        """
+        if not self._odd(utf8(records.data)).any():
+            return records
+        grammar = re.compile(self._grammar.replace("\\x{", "\\x").replace("}", ""))
+        origin: list[int] = []
+        found: list[bytes] = []
+        for number, value in enumerate(data):
+            joined = self._joined((value or b"").split(b"\n"), grammar)
+            found += joined
+            origin += [number] * len(joined)
+        return Records(
+            pl.Series("origin", origin, pl.UInt32), pl.Series("record", found, pl.Binary)
+        )
+
+    def _odd(self, text: pl.Series) -> pl.Series:
+        """Tell which lines open a quote that they don't close, or the other way round."""
+        return (text.str.count_matches(self.quote, literal=True) % 2 == 1).fill_null(value=False)
+
+    def _joined(self, lines: list[bytes], grammar: re.Pattern[str]) -> list[bytes]:
+        """Return the lines of a value without blank ones; those that belong together are one."""
+        quote = self.quote.encode()
+        odd = [row for row, line in enumerate(lines) if line.count(quote) % 2]
+        found, at = [], 0
+        for first, last in pairwise(odd):
+            whole = b"\n".join(lines[first : last + 1]).removesuffix(b"\r")
+            if first >= at and grammar.fullmatch(whole.decode(errors="replace")):
+                found += [*lines[at:first], whole]
+                at = last + 1
+        ends = (line.removesuffix(b"\r") for line in [*found, *lines[at:]])
+        return [line for line in ends if line]
+
     def _well_formed(self, text: pl.Series, reasons: Reasons) -> pl.Series:
         """Return the text; null, with a reason, where a parser would run on into the next line."""
         broken = text.str.contains("\r", literal=True).fill_null(value=False)
+        quoted = text.str.contains(self.quote, literal=True).fill_null(value=False)
+        if self.options["breaks"]:
+            broken &= ~quoted  # in quotes it may be, which the grammar tells
+        quoted &= ~broken
         reasons.update(dict.fromkeys(broken.arg_true(), BROKEN))
-        quoted = text.str.contains(self.quote, literal=True).fill_null(value=False) & ~broken
         if quoted.any():
             rows = quoted.arg_true()
             misquoted = rows.filter(~text.gather(rows).str.contains(self._grammar))
@@ -118,8 +162,8 @@ class Csv(Format):
 
     @property
     def _grammar(self) -> str:
-        quote, delimiter = (f"\\x{{{ord(mark):x}}}" for mark in (self.quote, self.delimiter))
-        cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{quote}{delimiter}]*)"
+        quote, delimiter = (f"\\x{{{ord(mark):02x}}}" for mark in (self.quote, self.delimiter))
+        cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{quote}{delimiter}\r\n]*)"
         return f"^{cell}(?:{delimiter}{cell})*$"
 
     def _read(
@@ -157,6 +201,7 @@ class Csv(Format):
                 delimiter=self.delimiter,
                 quote_char=self.quote,
                 ignore_empty_lines=False,
+                newlines_in_values=self.options["breaks"],
                 invalid_row_handler=skip,
             ),
             convert_options=arrow_csv.ConvertOptions(
@@ -197,6 +242,8 @@ class Csv(Format):
 
     def _refuse(self, name: str, type_: Type, text: pl.Series, reasons: Reasons) -> None:
         """Add the rows whose text could not be read back."""
+        if type_ in QUOTABLE and self.options["breaks"]:
+            return
         if type_ in QUOTABLE:
             wrong, why = text.str.contains("[\r\n]"), BROKEN
         else:
@@ -211,7 +258,8 @@ class Csv(Format):
             text.str.replace_all(self.quote, self.quote * 2, literal=True),
             pl.lit(self.quote),
         )
-        special = text.str.contains_any([self.quote, self.delimiter]) | (text == "")
+        marks = [self.quote, self.delimiter, "\r", "\n"]
+        special = text.str.contains_any(marks) | (text == "")
         null = self._line([self._null_of(type_)]) if self._null_of(type_) else ""
         return pl.when(special).then(quoted).otherwise(text).fill_null(null.rstrip("\n"))
 

@@ -14,8 +14,10 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
 
+import polars as pl
 import pyarrow as pa
 
+from boxcars.connectors.formats.format import letters
 from boxcars.connectors.systems.url import Url
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.schema import Schema
@@ -78,6 +80,15 @@ class Delivery(ABC):
         If that, or the end of the process, leaves it open whether they have arrived, it is called
         again with the same rows and the same epoch; whoever can should see that they are there.
         """
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether there may be rows that it has no message for."""
+        return False
+
+    def refused(self, table: pa.Table) -> pl.DataFrame:
+        """The rows that it has no message for: (origin, record, reason). It is not given them."""
+        return letters([], [], [])
 
     def close(self) -> None:
         """Disconnect; also after it was lost, and before it is opened again."""

@@ -13,6 +13,7 @@ from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Lo
 from boxcars.connectors.systems.messages import (
     FIRST,
     NEW,
+    EncodedDelivery,
     Encoder,
     arrived,
     check_options,
@@ -246,7 +247,7 @@ class KafkaIntake(Intake):
         self._link.close()
 
 
-class KafkaDelivery(Delivery):
+class KafkaDelivery(EncodedDelivery):
     """Writes the rows of an epoch in a transaction.
 
     Its ledger is an offset that the transaction commits, of a group that is called like the output:

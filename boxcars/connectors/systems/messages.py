@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from boxcars.connectors.formats import make_format
+from boxcars.connectors.formats.format import letters
 from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Lost
 from boxcars.connectors.systems.url import Url
 from boxcars.model.problem import BoxcarsError, Wrong
@@ -114,8 +115,19 @@ class Encoder:
         except Wrong as wrong:
             raise Wrong(f"{url}: {wrong}") from None
 
+    @property
+    def may_refuse(self) -> bool:
+        """Whether there are rows that the format has no message for, such as one of two lines."""
+        return self._name not in ("jsonl", "arrow")
+
+    def refused(self, table: pa.Table) -> pl.DataFrame:
+        """The rows that can't be written: (origin, record, reason)."""
+        if self._format is None or not self.may_refuse:
+            return letters([], [], [])
+        return self._format.encode(pl.DataFrame(table)).dead
+
     def encode(self, table: pa.Table) -> list[bytes]:
-        """The messages of rows; a row that can't be written is an error."""
+        """The messages of rows, none of which is refused."""
         if self._format is None:
             stream = pa.BufferOutputStream()
             with pa.ipc.new_stream(stream, table.schema) as writer:
@@ -127,3 +139,18 @@ class Encoder:
             reason = encoded.dead["reason"][0]
             raise BoxcarsError(f"a row can't be written as {self._name}: {reason}.")
         return [line.removesuffix(b"\n") for line in encoded.data]
+
+
+class EncodedDelivery(Delivery):
+    """A connection that is written in messages, each a row in the format of its address."""
+
+    _encoder: Encoder
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether its format has rows that it can't write."""
+        return self._encoder.may_refuse
+
+    def refused(self, table: pa.Table) -> pl.DataFrame:
+        """The rows that its format can't write."""
+        return self._encoder.refused(table)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Lost, Received
 from boxcars.connectors.systems.messages import (
+    EncodedDelivery,
     Encoder,
     check_options,
     choice,
@@ -214,7 +215,7 @@ class MqttIntake(Intake):
         self._link.close()
 
 
-class MqttDelivery(Delivery):
+class MqttDelivery(EncodedDelivery):
     """Publishes rows, and waits until the broker has them."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:

@@ -16,6 +16,7 @@ from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Lo
 from boxcars.connectors.systems.messages import (
     FIRST,
     NEW,
+    EncodedDelivery,
     Encoder,
     check_options,
     choice,
@@ -251,7 +252,7 @@ class NatsIntake(Intake):
         self._link.close()
 
 
-class NatsDelivery(Delivery):
+class NatsDelivery(EncodedDelivery):
     """Publishes rows, each with an id that is the same when it is repeated."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:

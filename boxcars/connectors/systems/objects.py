@@ -9,10 +9,12 @@ from io import BytesIO
 from time import monotonic
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import feather, fs
 
+from boxcars.connectors.formats.format import letters
 from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Lost, Received
 from boxcars.connectors.systems.messages import Encoder, check_options, choice, words
 from boxcars.connectors.systems.url import Url
@@ -190,6 +192,15 @@ class ObjectsDelivery(Delivery):
     def open(self) -> None:
         """Connect."""
         self._link.open()
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether its format has rows that it can't write."""
+        return self._encoder is not None and self._encoder.may_refuse
+
+    def refused(self, table: pa.Table) -> pl.DataFrame:
+        """The rows that its format can't write."""
+        return letters([], [], []) if self._encoder is None else self._encoder.refused(table)
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
         """Write an object, whose name begins with the epoch."""

@@ -13,6 +13,7 @@ from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Re
 from boxcars.connectors.systems.messages import (
     FIRST,
     NEW,
+    EncodedDelivery,
     Encoder,
     arrived,
     check_options,
@@ -163,7 +164,7 @@ class RedisIntake(Intake):
         self._link.close()
 
 
-class RedisDelivery(Delivery):
+class RedisDelivery(EncodedDelivery):
     """Adds rows to a stream, together with the number of their epoch in a key beside it."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:

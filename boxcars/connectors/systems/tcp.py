@@ -20,6 +20,7 @@ import pyarrow as pa
 from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Lost
 from boxcars.connectors.systems.mailbox import ROOM, Closed, Mailbox, Message
 from boxcars.connectors.systems.messages import (
+    EncodedDelivery,
     Encoder,
     check_options,
     choice,
@@ -227,7 +228,7 @@ class _Port(Mailbox):
             self._under_way += size
 
 
-class _Sender(Delivery):
+class _Sender(EncodedDelivery):
     """Writes the rows of each epoch; a reader that hangs up is looked for again."""
 
     def __init__(self, url: Url, schema: Schema) -> None:

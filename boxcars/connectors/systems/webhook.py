@@ -11,7 +11,13 @@ from urllib.parse import quote, urlencode
 import pyarrow as pa
 
 from boxcars.connectors.systems.connector import Connector, Delivery, Lost
-from boxcars.connectors.systems.messages import Encoder, check_options, client_tls, words
+from boxcars.connectors.systems.messages import (
+    EncodedDelivery,
+    Encoder,
+    check_options,
+    client_tls,
+    words,
+)
 from boxcars.connectors.systems.url import Url
 from boxcars.model.problem import BoxcarsError, Wrong, visible
 from boxcars.model.schema import Schema
@@ -54,7 +60,7 @@ class Webhook(Connector):
         return WebhookDelivery(self.url, schema, home)
 
 
-class WebhookDelivery(Delivery):
+class WebhookDelivery(EncodedDelivery):
     """Posts the rows of an epoch, in requests whose keys are the same when they are repeated."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:

@@ -16,10 +16,12 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from boxcars.connectors.checked_number import note_number, noted_number
+from boxcars.connectors.conform import dead_letters
 from boxcars.connectors.files import check_suffix, replacing, sweep_unfinished, writing
 from boxcars.connectors.log_context import about
 from boxcars.connectors.read.sources import Files
@@ -84,12 +86,15 @@ class Delivered(Outlet):
 
     def deliver(self, epoch: int) -> None:
         """Call the function, unless the ledger has the epoch; then the parts are not needed."""
-        parts = sorted(self.folder.glob(f"part-{epoch:08d}*"))
+        parts = self._parts(epoch)
         if parts and not arrived(noted_number(self._ledger), epoch):
             self._hand_over(parts, epoch)
             note_number(self._ledger, epoch)
         for part in parts:
             part.unlink()
+
+    def _parts(self, epoch: int) -> list[Path]:
+        return sorted(self.folder.glob(f"part-{epoch:08d}*"))
 
     def _hand_over(self, parts: list[Path], epoch: int) -> None:
         try:
@@ -115,6 +120,7 @@ class HandedOver(Delivered):
         self._url, self._patience = connector.url, connector.url.number("patience", PATIENCE)
         self._delivery = connector.delivery(schema, home_name(home))
         self._giving_up = threading.Event()
+        self._left_out = 0, pl.Series(dtype=pl.UInt32)
         try:
             with about(name):
                 self._delivery.open()
@@ -128,7 +134,10 @@ class HandedOver(Delivered):
             self._hand(parts, epoch)
 
     def _hand(self, parts: list[Path], epoch: int) -> None:
-        table, pause, until = _table(parts), _FIRST, monotonic() + self._patience
+        table = self._writable(_table(parts), epoch)
+        if not table.num_rows:
+            return None
+        pause, until = _FIRST, monotonic() + self._patience
         while True:
             try:
                 if not self._connected:
@@ -144,6 +153,24 @@ class HandedOver(Delivered):
                         "checkpoint goes on with it."
                     ) from None
                 pause = min(2 * pause, _LONGEST)
+
+    def refused(self, epoch: int) -> pl.DataFrame:
+        """The rows that its format has no message for; they are left out of what is delivered."""
+        parts = self._parts(epoch) if self._delivery.may_refuse else []
+        if not parts:
+            return dead_letters([])
+        found = self._delivery.refused(_table(parts))
+        self._left_out = epoch, found["origin"]
+        return found.drop("origin")
+
+    def _writable(self, table: pa.Table, epoch: int) -> pa.Table:
+        """The rows that are delivered; who asks for them has asked for the refused ones before."""
+        of, rows = self._left_out
+        if of != epoch or not len(rows):
+            return table
+        mask = np.ones(table.num_rows, bool)
+        mask[rows.to_numpy()] = False
+        return table.filter(pa.array(mask))
 
     def _lose(self, lost: Lost) -> None:
         if self._connected:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from zlib import crc32
 
 import polars as pl
 
+from boxcars.connectors.conform import DEAD_LETTERS
 from boxcars.connectors.files import write_table, writing
 from boxcars.connectors.write.base import Outlet
 from boxcars.connectors.write.writers import OneFile
@@ -53,6 +55,15 @@ class DeadLetters:
         if isinstance(self.outlet, OneFile) and not self.outlet.complete:
             return f"{self.outlet.folder}, and in {self._target} when the run has finished"
         return self._target
+
+    def put_refused(self, epoch: int, output: str, letters: pl.DataFrame) -> tuple[str, Dead]:
+        """Put rows aside that the sink of an output can't hold; gives the file, and why."""
+        if letters.is_empty():
+            return "", {}
+        named = letters.select(pl.lit(f"output {output}").alias("source"), *DEAD_LETTERS)
+        name = f"{epoch:08d}-output-{crc32(output.encode()):08x}.parquet"
+        _write(named, self._folder, name)
+        return name, count_reasons(named)
 
     def deliver(self, epoch: int, names: Collection[str], inputs: Collection[str]) -> None:
         """Deliver the letters of an epoch as one part: those of inputs as they came.

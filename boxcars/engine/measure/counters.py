@@ -102,7 +102,7 @@ class Totals:
         )
 
     def lost(self, read: Collection[Arc]) -> dict[str, dict[str, int]]:
-        """Of each input and box that lost tuples: how many were late, and dead letters.
+        """Of each input, box and output that lost tuples: how many were late, and dead letters.
 
         What leaves by an arc that somebody reads is not lost.
         """
@@ -112,6 +112,9 @@ class Totals:
             dead = sum(reason.letters for reason in self.dead.get(name, {}).values())
             if late or dead:
                 found[name] = {"late": late, "dead": dead}
+        for name in self.dead.keys() - self.boxes.keys():  # what sinks of outputs can't hold
+            dead = sum(reason.letters for reason in self.dead[name].values())
+            found[name] = {"late": 0, "dead": dead}
         return found
 
     def without_pieces(self) -> Totals:

@@ -70,7 +70,7 @@ def from_rows(rows: list[Row], entity: Input | Table) -> Conformed:
 
 def from_text(text: str, format: str, entity: Input | Table) -> Conformed:
     """A text of CSV, with a head, or of JSON lines as tuples."""
-    options = {"header": True} if format == "csv" else {}
+    options = {"header": True, "breaks": True} if format == "csv" else {}
     data = pl.Series("data", [text.encode("utf-8", "replace")], dtype=pl.Binary)
     decoded = make_format(format, entity.fields, options).decode(data)
     fitting = conform(decoded.tuples, entity)

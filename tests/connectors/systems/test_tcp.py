@@ -2,11 +2,13 @@
 
 import socket
 import ssl
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -281,3 +283,35 @@ def test_from_run_to_run(spark: SparkSession, tmp_path: Path) -> None:
             break
     second.stop()
     assert found == [t for t in range(99) if t != 13]
+
+
+def test_a_line_break_in_a_line_of_csv(spark: SparkSession, tmp_path: Path) -> None:
+    """Who reads lines would take a part of the text for a record, so the row is a dead letter."""
+    net = bx.Network("lines")
+    net.output("all", net.input("rows", ts="t", fields={"t": "int", "who": "str"}))
+    said: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen() -> None:
+            with server.accept()[0] as talk:
+                while more := talk.recv(1000):
+                    said.append(more)
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        status = bx.run(
+            net,
+            {"rows": {"t": [1, 2, 3], "who": ["a", "b\n2,forged", "c"]}},
+            {"all": f"tcp://127.0.0.1:{server.getsockname()[1]}?format=csv"},
+            dead=tmp_path / "dead.parquet",
+            checkpoint=tmp_path / "c",
+            spark=spark,
+        ).wait()
+        listener.join(60)
+    assert b"".join(said) == b"1,a\n3,c\n"
+    assert status.lost == {"output all": {"late": 0, "dead": 1}}
+    (letter,) = pl.read_parquet(tmp_path / "dead.parquet").rows(named=True)
+    assert (letter["source"], letter["reason"]) == (
+        "output all",
+        "who: a CSV record can't hold a line break",
+    )
