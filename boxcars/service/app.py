@@ -22,6 +22,7 @@ from boxcars.model.problem import BoxcarsError
 from boxcars.service.door import Door, Rules
 from boxcars.service.inputs import add_inputs
 from boxcars.service.metrics import prometheus_text
+from boxcars.service.misunderstood import explain_misunderstood
 from boxcars.service.outputs import add_outputs
 from boxcars.service.seats import Seats
 from boxcars.service.security import Access
@@ -34,7 +35,7 @@ _WAIT = 60.0
 _PAUSE = 0.1
 """Seconds between two looks at an arc: many who wait must cost little."""
 _OPEN = ("/health", "/ready")
-"""What answers without a token."""
+"""What answers without a token, and so with the state alone: a status has parts of tuples."""
 
 
 def make_app(run: Run, access: Access) -> FastAPI:
@@ -49,6 +50,7 @@ def make_app(run: Run, access: Access) -> FastAPI:
         later = isinstance(error, Full | Stopped)
         return JSONResponse({"detail": str(error)}, 503 if later else 400)
 
+    explain_misunderstood(app)
     app.add_middleware(Door, access=access, rules=_rules(access))
     return app
 
@@ -68,14 +70,14 @@ def _add_watching(app: FastAPI, run: Run) -> None:
     @app.get("/health")
     async def health() -> Response:
         """Whether the run is well: 200, or 503 if it has failed."""
-        status = run.status()
-        return JSONResponse(asdict(status), 503 if status.state == "failed" else 200)
+        state = run.status().state
+        return JSONResponse({"state": state}, 503 if state == "failed" else 200)
 
     @app.get("/ready")
     async def ready() -> Response:
         """Whether the run takes tuples: 200, or 503 if it does not any more."""
-        status = run.status()
-        return JSONResponse(asdict(status), 200 if status.state in ("running", "waiting") else 503)
+        state = run.status().state
+        return JSONResponse({"state": state}, 200 if state in ("running", "waiting") else 503)
 
     @app.get("/metrics")
     def metrics() -> Response:

@@ -9,7 +9,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from boxcars.service.security import Access
-from tests.attacks.victim import Victim
+from tests.attacks.victim import Victim, until
 from tests.studio.server import TOKEN
 from tests.studio.server import Served as Studio
 
@@ -41,6 +41,18 @@ def test_a_run(guarded: Victim, method: str, path: str) -> None:
     assert guarded.ask(method, f"{path}?token=sesame")[0] == 401
     if not path.startswith(("/api/stop", "/api/outputs", "/api/arcs")):
         assert guarded.ask(method, path, b"", authorization="Bearer sesame")[0] != 401
+
+
+def test_probes_tell_no_tuples(guarded: Victim) -> None:
+    """They answer without the token: a status has examples of dead letters, and paths."""
+    told = {"authorization": "Bearer sesame"}
+    body = b'{"t": "hunter2", "who": "ann"}'
+    assert guarded.ask("POST", "/api/inputs/rows", body, **told)[0] == 200
+    until(lambda: bool(guarded.run.status().dead), "a dead letter is counted")
+    assert "hunter2" in str(guarded.ask("GET", "/api/status", **told)[1])
+    for path in ("/health", "/ready"):
+        code, said = guarded.ask("GET", path)
+        assert (code, list(said)) == (200, ["state"])
 
 
 def test_websockets_of_a_run(guarded: Victim) -> None:

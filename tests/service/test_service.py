@@ -248,6 +248,13 @@ def test_health_and_metrics(served: Served) -> None:
     assert [served.call(path)[0] for path in ("/health", "/ready")] == [200, 503]
 
 
+def test_a_request_that_is_not_understood(served: Served) -> None:
+    """The answer is a sentence, as for all other errors."""
+    code, said = served.call("/api/inputs/rows?number=x", b"")
+    assert code == 422
+    assert json.loads(said)["detail"].startswith("'number': input should be a valid integer")
+
+
 class TestAccess:
     def test_a_token(self, spark: SparkSession, tmp_path: Path) -> None:
         served = Served(spark, tmp_path, Access(port=0, token="sesame"))

@@ -56,7 +56,10 @@ class InboxReader(Reader):
 
     def __init__(self, name: str, connector: Connector, home: Path, entity: Input) -> None:
         self._box, self._name, self._entity = name, str(connector.url), entity
-        self._decoder = Decoder(entity, dict(connector.url.options))
+        try:
+            self._decoder = Decoder(entity, dict(connector.url.options))
+        except Wrong as wrong:
+            raise Wrong(connector.url.hide(str(wrong))) from None
         self.intake = connector.intake()
         self._batches = Batches(home)
         self._position, self._ended = self._stand()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
@@ -121,7 +121,7 @@ class Connector:
         self.url = Url.parse(url) if isinstance(url, str) else url
         if options:
             own = {name.removesuffix("_"): str(value) for name, value in options.items()}
-            self.url = replace(self.url, options={**self.url.options, **own})
+            self.url = self.url.with_options(own)
 
     def intake(self) -> Intake:
         """A connection for reading, not yet opened. Raises Wrong about its address."""

@@ -136,7 +136,7 @@ class _Link:
                 self.check()  # it may know better why
                 raise error
         if found.error is not None and found.error.name() == "UNKNOWN_TOPIC_OR_PART":
-            raise Wrong(f"{self.url}: there is no topic '{topic}'.")
+            raise Wrong(f"{self.url}: there is no topic '{self.url.hide(topic)}'.")
         if found.error is not None:
             raise self.meant(found.error)
         return sorted(found.partitions)
@@ -261,7 +261,7 @@ class KafkaDelivery(EncodedDelivery):
         self._key = url.options.get("key")
         if self._key is not None and self._key not in schema:
             hint = nearest(self._key, schema.fields)
-            raise Wrong(f"{url}: there is no field '{self._key}'.{hint}")
+            raise Wrong(f"{url}: there is no field '{url.hide(self._key)}'.{hint}")
         if self._key is not None and url.options.get("format") == "arrow":
             raise Wrong(f"{url}: with format=arrow all rows are one message, which has no key.")
         self._producer: Any = None

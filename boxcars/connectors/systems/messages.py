@@ -32,7 +32,8 @@ def choice(url: Url, name: str, *choices: str) -> str:
     """An option that is one of a few words; the first is meant if it is not given."""
     word = url.options.get(name, choices[0])
     if word not in choices:
-        raise Wrong(f"{url}: expected {' or '.join(choices)} for '{name}', got '{word}'.")
+        got = url.hide(word)
+        raise Wrong(f"{url}: expected {' or '.join(choices)} for '{name}', got '{got}'.")
     return word
 
 
@@ -49,7 +50,7 @@ def library(connector: type[Connector], module: str) -> Any:
 
 def words(error: BaseException, url: Url) -> str:
     """The first line of an error as a sentence, without anything that is secret."""
-    first = (str(error).strip().splitlines() or [""])[0] or type(error).__name__
+    first = url.hide(str(error)).strip().partition("\n")[0] or type(error).__name__
     for secret in {url.password, *url.secrets()} - {""}:
         first = first.replace(secret, "***")
     return f"{first.rstrip('. ')}."
@@ -113,7 +114,7 @@ class Encoder:
             arrow = self._name == "arrow"
             self._format = None if arrow else make_format(self._name, schema.fields, own)
         except Wrong as wrong:
-            raise Wrong(f"{url}: {wrong}") from None
+            raise Wrong(f"{url}: {url.hide(str(wrong))}") from None
 
     @property
     def may_refuse(self) -> bool:

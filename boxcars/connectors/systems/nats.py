@@ -127,7 +127,8 @@ class _Link:
         try:
             yield
         except stream.NotFoundError:
-            raise Wrong(f"{self.url}: there is no stream '{self.url.path}'.") from None
+            stream = self.url.hide(self.url.path)
+            raise Wrong(f"{self.url}: there is no stream '{stream}'.") from None
         except (stream.BadRequestError, errors.MaxPayloadError) as error:
             raise Wrong(f"{self.url}: NATS refuses: {words(error, self.url)}") from None
         except (errors.Error, OSError, TimeoutError) as error:

@@ -96,7 +96,8 @@ class _Link:
                 retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=1),
             )
             if self.files.get_file_info(url.host).type is fs.FileType.NotFound:
-                raise Wrong(f"{url}: there is no bucket '{url.host}', or it is not for us.")
+                bucket = url.hide(url.host)
+                raise Wrong(f"{url}: there is no bucket '{bucket}', or it is not for us.")
 
     @contextmanager
     def explained(self) -> Iterator[None]:

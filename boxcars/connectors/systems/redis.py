@@ -90,7 +90,8 @@ class _Link:
     def check(self, kind: bytes) -> None:
         """Complain if the key holds anything else."""
         if kind not in (b"stream", b"none"):
-            raise Wrong(f"{self.url}: '{self.url.path}' is a {kind.decode()}, not a stream.")
+            name = self.url.hide(self.url.path)
+            raise Wrong(f"{self.url}: '{name}' is a {kind.decode()}, not a stream.")
 
     @contextmanager
     def explained(self) -> Iterator[None]:

@@ -83,7 +83,8 @@ class SqlDelivery(Delivery):
         self._key = [name for name in url.options.get("key", "").split(",") if name]
         for name in self._key:
             if name not in schema:
-                raise Wrong(f"{url}: there is no field '{name}'.{nearest(name, schema.fields)}")
+                hint = nearest(name, schema.fields)
+                raise Wrong(f"{url}: there is no field '{url.hide(name)}'.{hint}")
         self._table = _table(url, schema, self._key)
         self._engine = _engine(url)
         self._insert: Any = {"sqlite": sqlite, "postgresql": postgresql}[url.scheme].insert
@@ -195,7 +196,8 @@ def _engine(url: Url) -> sa.Engine:
     )
     if url.scheme == "sqlite":
         if not Path(url.path).parent.is_dir():
-            raise Wrong(f"{url}: there is no folder '{Path(url.path).parent}'.")
+            folder = url.hide(str(Path(url.path).parent))
+            raise Wrong(f"{url}: there is no folder '{folder}'.")
         return sa.create_engine(
             where, poolclass=sa.pool.NullPool, connect_args={"timeout": _SECONDS}
         )

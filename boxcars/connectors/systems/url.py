@@ -9,7 +9,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from boxcars.model.problem import Wrong, nearest
@@ -19,9 +19,9 @@ _SECRETS = ("password", "token", "secret", "header.", "query.")
 """Options whose values are never shown."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Url:
-    """An address, taken apart. As a text it has no password.
+    """An address, taken apart. As a text it has no password, and variables are not filled in.
 
     >>> url = Url.parse("redis://me:geheim@localhost:7000/calls?format=csv&token=x")
     >>> url.scheme, url.host, url.port, url.path, url.options["format"]
@@ -35,8 +35,12 @@ class Url:
     port: int | None = None
     path: str = ""
     user: str = ""
-    password: str = field(default="", repr=False)
-    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    password: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    written: Url | None = None
+    """The address as it was written, with the names of variables instead of their values."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The values of variables in it, by name."""
 
     @classmethod
     def parse(cls, text: str) -> Url:
@@ -47,38 +51,83 @@ class Url:
             port = parts.port
         except ValueError as error:
             raise Wrong(f"{shown}: this is no address: {error}.") from None
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
-        return cls(
+        written = cls(
             parts.scheme,
-            _expanded(parts.hostname or "", shown),
+            parts.hostname or "",
             port,
-            _expanded(unquote(parts.path.removeprefix("/")), shown),
-            _expanded(unquote(parts.username or ""), shown),
-            _expanded(unquote(parts.password or ""), shown),
-            {name: _expanded(value, shown) for name, value in options.items()},
+            unquote(parts.path.removeprefix("/")),
+            unquote(parts.username or ""),
+            unquote(parts.password or ""),
+            dict(parse_qsl(parts.query, keep_blank_values=True)),
+        )
+        return written._filled(shown)
+
+    def _filled(self, shown: str) -> Url:
+        """The same address with the values of variables."""
+        values: dict[str, str] = {}
+
+        def fill(text: str) -> str:
+            return _VARIABLE.sub(
+                lambda match: values.setdefault(match[1], _value(match[1], shown)), text
+            )
+
+        return replace(
+            self,
+            host=fill(self.host),
+            path=fill(self.path),
+            user=fill(self.user),
+            password=fill(self.password),
+            options={name: fill(value) for name, value in self.options.items()},
+            written=self,
+            variables=values,
         )
 
+    def with_options(self, options: Mapping[str, str]) -> Url:
+        """The same address with more options."""
+        written = self.written and self.written.with_options(options)
+        return replace(self, options={**self.options, **options}, written=written)
+
     def __str__(self) -> str:
-        user = f"{quote(self.user)}@" if self.user else ""
+        if self.written is not None:
+            return str(self.written)
+        user = f"{_quoted(self.user)}@" if self.user else ""
         port = "" if self.port is None else f":{self.port}"
         open_ = {name: text for name, text in self.options.items() if not _secret(name)}
-        query = "&".join(f"{name}={quote(text)}" for name, text in open_.items())
+        query = "&".join(f"{name}={_quoted(text)}" for name, text in open_.items())
         path = f"/{self.path}" if self.path else ""
         return f"{self.scheme}://{user}{self.host}{port}{path}{'?' if query else ''}{query}"
+
+    def __repr__(self) -> str:
+        return f"Url({str(self)!r})"
 
     def secrets(self) -> list[str]:
         """The values of options that are never shown."""
         return [text for name, text in self.options.items() if _secret(name)]
 
+    def hide(self, text: str) -> str:
+        """A text about the address, with the names of variables instead of their values."""
+        values = {value: name for name, value in self.variables.items() if value}
+        for value in sorted(values, key=len, reverse=True):
+            for form in (value, quote(value), quote(value, safe="")):
+                text = text.replace(form, f"${{{values[value]}}}")
+        return text
+
     def check(self, known: Collection[str], *, path: str = "") -> None:
         """Complain about options that nobody knows, and if ``path``, what it names, is missing."""
         for name in self.options:
             if name not in known:
-                raise Wrong(f"{self}: there is no option '{name}'.{nearest(name, known)}")
+                shown = self._without(set(self.options) - set(known))
+                raise Wrong(f"{shown}: there is no option '{name}'.{nearest(name, known)}")
         if path and not self.path:
             raise Wrong(
                 f"{self}: expected {path} behind the host, as in {self.scheme}://host/NAME."
             )
+
+    def _without(self, names: Collection[str]) -> Url:
+        """The address as it was written without options that may be secret under any name."""
+        shown = self.written or self
+        rest = {name: text for name, text in shown.options.items() if name not in names}
+        return replace(shown, options=rest)
 
     def number(self, name: str, default: float) -> float:
         """An option that is a number of 0 or more."""
@@ -88,7 +137,7 @@ class Url:
         except ValueError:
             number = -1.0
         if not 0 <= number < float("inf"):
-            raise Wrong(f"{self}: expected a number for '{name}', got '{text}'.")
+            raise Wrong(f"{self}: expected a number for '{name}', got '{self.hide(text)}'.")
         return number
 
 
@@ -96,14 +145,14 @@ def _secret(name: str) -> bool:
     return any(word in name.lower() for word in _SECRETS)
 
 
-def _expanded(text: str, shown: str) -> str:
-    def value(match: re.Match[str]) -> str:
-        name = match[1]
-        if name not in os.environ:
-            raise Wrong(f"{shown}: the environment has no variable '{name}'.")
-        return os.environ[name]
+def _quoted(text: str) -> str:
+    return quote(text, safe="/${}")
 
-    return _VARIABLE.sub(value, text)
+
+def _value(name: str, shown: str) -> str:
+    if name not in os.environ:
+        raise Wrong(f"{shown}: the environment has no variable '{name}'.")
+    return os.environ[name]
 
 
 def files_in(address: str) -> list[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.routing import APIRoute
@@ -19,6 +18,7 @@ from starlette.types import Scope
 
 from boxcars.model.problem import BoxcarsError
 from boxcars.service.door import Door
+from boxcars.service.misunderstood import explain_misunderstood
 from boxcars.studio.api.network_routes import add_editing, add_networks, add_parts
 from boxcars.studio.api.preview_routes import add_plans, add_previews
 from boxcars.studio.api.run_routes import add_injectors, add_runs, add_watching
@@ -85,22 +85,7 @@ def _add_refusals(app: FastAPI) -> None:
         code = next(code for kind, code in codes.items() if isinstance(error, kind))
         return JSONResponse({"detail": str(error)}, code)
 
-    @app.exception_handler(RequestValidationError)
-    def misunderstand(_: Request, error: RequestValidationError) -> Response:
-        return JSONResponse({"detail": " ".join(map(_sentence, error.errors()[:3]))}, 422)
-
-
-def _sentence(error: Mapping[str, Any]) -> str:
-    """What is wrong with a request, and where.
-
-    >>> _sentence({"loc": ("body", "rows"), "msg": "Field required"})
-    "'rows': field required."
-    """
-    if error.get("type") == "json_invalid":
-        return "the request is no JSON."
-    place = ".".join(map(str, error["loc"][1:]))
-    message = f"{error['msg'][:1].lower()}{error['msg'][1:].rstrip('.')}."
-    return f"'{place}': {message}" if place else message
+    explain_misunderstood(app)
 
 
 class _Page(StaticFiles):
