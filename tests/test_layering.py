@@ -1,7 +1,8 @@
-"""Who may import whom. Data flows one way, and so do imports."""
+"""Who may import whom, by bin/graph and the positive lists in bin/layers.toml."""
 
-import ast
-from collections.abc import Iterator
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,87 +10,51 @@ import pytest
 import boxcars
 
 ROOT = Path(boxcars.__file__).parent
+HOME = ROOT.parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if "node_modules" not in path.parts)
-EVERYBODY = {path.stem if path.is_file() else path.name for path in ROOT.iterdir()}
-
-ABOVE = {"cli", "commands", "reference", "studio"}
-ALLOWED = {
-    "model": {"model"},
-    "expr": {"model", "expr"},
-    "sql": {"model", "expr", "sql"},
-    "kernels": {"model", "expr", "sql", "kernels"},
-    "boxes": {"model", "expr", "sql", "kernels", "connectors", "boxes"},
-    "own_code": {"model", "expr", "kernels", "connectors", "own_code"},
-    "connectors": {"model", "expr", "sql", "connectors"},
-    "tables": {"model", "expr", "sql", "connectors", "tables"},
-    "inject": {"model", "connectors", "inject"},
-    "plan": {"model", "kernels", "plan"},
-    "draw": {"model", "plan", "draw"},
-    "lang": {"model", "expr", "sql", "kernels", "connectors", "lang"},
-    "compiler": {"model", "expr", "plan", "lang", "compiler"},
-    "engine": {
-        "model",
-        "expr",
-        "sql",
-        "kernels",
-        "connectors",
-        "tables",
-        "own_code",
-        "plan",
-        "engine",
-    },
-    "testing": EVERYBODY - ABOVE,
-    "service": {"model", "connectors", "engine", "inject", "service"},
-    "apps": EVERYBODY - ABOVE - {"pages", "linear_road"},
-    "linear_road": EVERYBODY - ABOVE - {"pages"},
-    "pages": EVERYBODY - ABOVE,
-    "doctor": {"model", "engine", "doctor"},
-    "studio": EVERYBODY - {"cli", "reference"},
-    "reference": EVERYBODY - {"engine", "cli", "studio"},
-    "__init__": EVERYBODY - {"cli", "reference", "pages", "apps", "linear_road", "studio"},
-    "commands": EVERYBODY - {"cli", "reference", "pages"},
-    "cli": EVERYBODY,
-}
+PAGE = HOME / "docs/explanation/architecture.md"
 
 
-def part(path: Path) -> str:
-    """The part of the house that a module belongs to."""
-    first = path.relative_to(ROOT).parts[0]
-    return first.removesuffix(".py")
+def graph(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, HOME / "bin/graph", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def imports(path: Path) -> Iterator[str]:
-    """The parts that a module imports, also inside of functions."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        for name in names:
-            root, _, rest = name.partition(".")
-            if root == "boxcars":
-                yield rest.partition(".")[0] or "__init__"
+def test_rooms_import_what_they_may() -> None:
+    done = graph("--check")
+    assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports(path: Path) -> None:
-    own = part(path)
-    assert own in ALLOWED, f"say in ALLOWED what {own} may import"
-    assert set(imports(path)) <= ALLOWED[own]
+def test_another_import_is_found(tmp_path: Path) -> None:
+    """Also one inside of a function, one that is allowed for nothing, and a cycle."""
+    for path in MODULES:
+        copy = tmp_path / path.relative_to(HOME)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    with (tmp_path / "boxcars/model/order.py").open("a") as file:
+        file.write("\n\ndef late():\n    from boxcars.engine.flow import stepper\n")
+    (tmp_path / "boxcars/testing/split_invariance.py").write_text("")
+    done = graph("--check", "--home", tmp_path)
+    assert done.returncode == 1
+    said = done.stdout
+    assert "model imports engine.flow, which bin/layers.toml does not list" in said
+    assert "bin/layers.toml lists engine for testing, which does not import it" in said
+    assert re.search(r"a cycle: .*model -> engine.flow", said)
 
 
-def test_imports_are_found() -> None:
-    assert set(imports(ROOT / "cli.py")) >= {"__init__", "connectors", "draw", "model", "reference"}
-    assert set(imports(ROOT / "boxes/map.py")) == {"expr", "kernels", "model"}
+def test_the_picture_is_that_of_the_source(tmp_path: Path) -> None:
+    graph("--draw", tmp_path / "house.svg")
+    kept = HOME / "docs/img/house.svg"
+    assert (tmp_path / "house.svg").read_text() == kept.read_text(), "run bin/graph --draw"
+
+
+def test_the_map_names_what_is_there() -> None:
+    named = re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", PAGE.read_text(encoding="utf-8"))
+    assert len(named) > 20
+    for name in named:
+        assert (ROOT / name).exists(), name
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_is_read_in_one_go(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
-
-
-def test_nobody_is_forgotten() -> None:
-    assert {part(path) for path in MODULES} == set(ALLOWED)
