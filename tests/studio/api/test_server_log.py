@@ -74,7 +74,7 @@ def test_an_error_that_nobody_has_foreseen(caplog: pytest.LogCaptureFixture) -> 
         logger.error("Traceback (most recent call last)\n  ...\nTypeError: no such thing\n")
         logger.error("Traceback (most recent call last)\n  ...\nasyncio.CancelledError\n")
     first, second = (record.getMessage() for record in caplog.records)
-    assert first.startswith("a request failed in test_quiet.py line ")
+    assert first.startswith("a request failed in test_server_log.py line ")
     assert "with ValueError: a long story. This is an error of Boxcars" in first
     assert second == "TypeError: no such thing"
     assert "Traceback" not in caplog.text
