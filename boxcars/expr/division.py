@@ -21,7 +21,7 @@ def floor_divide(a: pl.Expr, b: pl.Expr) -> pl.Expr:
 
 def modulo(a: pl.Expr, b: pl.Expr) -> pl.Expr:
     """Return ``a % b``, which is ``a - a // b * b`` and has the sign of ``b``; null by zero."""
-    return a % _beside(a, b)
+    return a * _ones(b) % _beside(a, b)  # a constant % nulls would be one null for Polars
 
 
 def _beside(a: pl.Expr, b: pl.Expr) -> pl.Expr:
@@ -31,5 +31,9 @@ def _beside(a: pl.Expr, b: pl.Expr) -> pl.Expr:
     the column has one row: the result would depend on how tuples are cut into trains. A column is
     divided exactly, so the constant is made one, as ``b`` times a column of ones.
     """
-    ones = a.is_nan().or_(True).cast(pl.Int64)
-    return pl.when(b != 0).then(b) * ones
+    return pl.when(b != 0).then(b) * _ones(a)
+
+
+def _ones(column: pl.Expr) -> pl.Expr:
+    """Return ones, as many as a column has rows."""
+    return column.is_nan().or_(True).cast(pl.Int64)

@@ -62,3 +62,10 @@ def test_infinities_and_nan():
     assert [str(value) for value in column("x / 3", full)] == ["inf", "nan", "None", str(1 / 3)]
     assert [str(value) for value in column("3 / x", full)] == ["0.0", "nan", "None", "3.0"]
     assert column("x / y", full) == [None] * 4
+
+
+def test_a_constant_modulo_nulls_is_as_long_as_they_are() -> None:
+    schema = Schema.of({"i": "int"}, ts="i")
+    frame = pl.DataFrame({"i": [None, None]}, {"i": pl.Int64})
+    for text in ("0 % i", "0 < 0 % i", "5 % i = 0", "0.5 % i > 1"):
+        assert frame.select(Expr.of(text).compile(schema)).to_series().to_list() == [None, None]

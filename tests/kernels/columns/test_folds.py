@@ -1,5 +1,6 @@
 """Folds: the least and the greatest value, and quantiles, where values are NaN or infinite."""
 
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,11 @@ WINDOWS = [
 
 def greatest(values: list[float]) -> float:
     """NaN is greater than all numbers, as in comparisons and in databases."""
-    return NAN if any(v != v for v in values) else max(values)  # noqa: PLR0124
+    return NAN if any(map(isnan, values)) else max(values)
 
 
 def least(values: list[float]) -> float:
-    return min((v for v in values if v == v), default=NAN)  # noqa: PLR0124
+    return min((v for v in values if not isnan(v)), default=NAN)
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=lambda window: f"{window.by}-{window.advance}")
