@@ -1,8 +1,8 @@
-"""The code blocks of README and docs are tests, and tests that take long run if they are asked for.
+"""Run the code blocks of README and docs as tests, and select tests by ``--long`` and ``--quick``.
 
-``python`` blocks run; a ``yaml`` or ``xml`` block behind ``<!-- file: NAME -->`` becomes that file;
-in a ``console`` block each ``$ command`` runs and must print what stands below it. All blocks of a
-page share one temporary folder.
+``python`` blocks are executed. A block directly after a line ``**`NAME`**`` is written to the file
+NAME. In a ``console`` block each ``$ command`` runs and must print the lines below it. All blocks
+of a page share one temporary folder.
 """
 
 import os
@@ -21,13 +21,20 @@ from sybil import Document, Example, Region, Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 hypothesis.settings.register_profile("patient", deadline=None)
-hypothesis.settings.load_profile("patient")  # a busy machine is no failure
+hypothesis.settings.load_profile("patient")  # a test must not fail because the machine is busy
 
-_FILE = re.compile(r"<!-- file: (?P<name>\S+) -->\n+```\w+\n(?P<text>.*?)^```", re.M | re.S)
+_FILE = re.compile(r"^\*\*`(?P<name>[\w.-]+)`\*\*\n+```\w+\n(?P<text>.*?)^```", re.M | re.S)
+_HIDDEN_FILE = re.compile(r"<!--\s*file:.*")
 _CONSOLE = re.compile(r"^```console\n(?P<text>.*?)^```", re.M | re.S)
 
 
 def _files(document: Document) -> Any:
+    if hidden := _HIDDEN_FILE.search(document.text):
+        line = document.text.count("\n", 0, hidden.start()) + 1
+        raise ValueError(
+            f"{document.path}:{line}: '{hidden[0]}' is invisible in the rendered page. "
+            "Write the file's name as a line **`NAME`** directly before the block."
+        )
     for match in _FILE.finditer(document.text):
         yield Region(match.start(), match.start() + 1, (match["name"], match["text"]), _write_file)
 
@@ -43,7 +50,7 @@ def _consoles(document: Document) -> Any:
 
 
 def _run_console(example: Example) -> None:
-    """Run each command and compare what it prints, ``...`` standing for anything."""
+    """Run each command and compare its output with the page; ``...`` matches anything."""
     for block in re.split(r"^\$ ", example.parsed, flags=re.M)[1:]:
         command, _, expected = block.partition("\n")
         done = subprocess.run(
@@ -92,23 +99,25 @@ _SLOW = (
     *("tests/commands", "tests/pages", "tests/test_add_a_box.py", "tests/test_examples.py"),
     *("tests/test_first_look.py", "tests/test_reference.py", "tests/test_tutorial.py"),
 )
-"""Where tests start programs by themselves, or take long for what they are."""
+"""Paths of tests that start processes, or that are slow."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--long``: many crashes and a soak. ``--quick``: no Spark, no browser, no servers."""
-    parser.addoption("--long", action="store_true", help="run the tests marked long, too")
-    parser.addoption("--quick", action="store_true", help="only what runs in this process")
+    """Add ``--long`` (many crashes, a soak) and ``--quick`` (no Spark, browser or servers)."""
+    parser.addoption("--long", action="store_true", help="also run the tests marked long")
+    parser.addoption(
+        "--quick", action="store_true", help="run only tests that stay in this process"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long tests unless they are asked for, and in the quick form many more."""
+    """Deselect long tests without ``--long``, and everything slow with ``--quick``."""
     wanted = [item for item in items if config.getoption("--long") or not _is_long(item)]
     hint = "bin/test --long runs them"
     if config.getoption("--quick"):
         wanted, hint = (
             [item for item in wanted if _is_quick(item)],
-            "bin/test runs all but the long",
+            "bin/test runs all except the long ones",
         )
     left = [item for item in items if item not in set(wanted)]
     items[:] = wanted
@@ -134,13 +143,13 @@ def _note_left_out(config: pytest.Config, said: str) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Hear from a process of several what it left out; all leave out the same."""
+    """Copy the deselection note of a pytest-xdist worker; it is the same for all workers."""
     node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", "")
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say what was left out, and how to run it."""
+    """Report how many tests were deselected, and how to run them."""
     if said := config.stash.get(_LEFT_OUT, ""):
         terminalreporter.write_line(said)

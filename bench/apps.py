@@ -1,8 +1,8 @@
-"""Every application of the papers over a million tuples on Spark: how fast, and what it found.
+"""Throughput and results of every application over a million tuples on Spark.
 
-``python bench/apps.py [NAME ...]`` runs some of them. We want 200,000 tuples a second of each, of
+``python bench/apps.py [NAME ...]`` runs some of them. The target is 200,000 tuples per second, for
 restrict-usage and the feed monitor 100,000. The figures are of whole runs without the start of
-Spark: the first has Python workers to start and code to load, the others are warm.
+Spark: the first run starts Python workers and loads code, the others are warm.
 """
 
 import io
@@ -18,8 +18,8 @@ from boxcars.apps.show import Outcome, run_app
 from boxcars.engine.exec.session import make_session
 
 ROWS, RUNS = 1_000_000, 3
-"""Tuples of a run, and how often it is run when it is warm."""
-WANTED = {"restrict-usage": 100_000, "feed-monitor": 100_000}
+"""Tuples per run, and number of warm runs."""
+TARGETS = {"restrict-usage": 100_000, "feed-monitor": 100_000}
 
 
 def run_once(app: App) -> Outcome:
@@ -42,9 +42,9 @@ def main() -> None:
         outcomes = [run_once(app) for _ in range(RUNS + 1)]
         first, *warm = [ROWS / outcome.status.seconds for outcome in outcomes]
         median = statistics.median(warm)
-        ratio = median / WANTED.get(app.name, 200_000)
+        ratio = median / TARGETS.get(app.name, 200_000)
         print(
-            f"  {app.name:20} {first:10,.0f} {median:10,.0f}   {ratio:4.1f} times what we want   "
+            f"  {app.name:20} {first:10,.0f} {median:10,.0f}   {ratio:4.1f} times the target   "
             f"{found(outcomes[-1])}",
             flush=True,
         )

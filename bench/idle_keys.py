@@ -1,7 +1,7 @@
-"""What idle keys cost: epochs of 1,000 tuples by 1,000 busy keys, beside few idle keys and many.
+"""The cost of idle keys: epochs of 1,000 tuples and active keys, with few and many idle keys.
 
-Tuple windows 2/1 by phone, as in the high mobility network, on Spark with two cores: each key keeps
-its last tuple. The goal is that 10 M keys take at most 1.5 times as long as 100 k.
+Tuple windows 2/1 by phone, as in the high mobility network, on Spark with two cores: the state of
+each key is its last tuple. The target is that 10 M keys take at most 1.5 times as long as 100 k.
 """
 
 import statistics
@@ -21,7 +21,7 @@ MANY = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
 FEW, BUSY, EPOCHS = MANY // 100, 1000, 60
 WARM = 10
 LOADED = 1_000_000
-"""How many keys may become known in one epoch."""
+"""Maximum number of new keys per epoch."""
 
 
 def network() -> bx.Network:
@@ -35,7 +35,7 @@ def network() -> bx.Network:
 
 
 def calls(keys: int) -> Rate:
-    """One call of each phone, then those of the busy ones, which lie apart."""
+    """One call of each phone, then calls of the active phones, which are evenly distributed."""
     number = f"if(value < {keys}, value, (value % {BUSY}) * {keys // BUSY})"
     return bx.rate(
         None,
@@ -48,7 +48,7 @@ def calls(keys: int) -> Rate:
 
 @dataclass
 class Clock:
-    """Notes the seconds between epochs, and stops the run when so many tuples are read."""
+    """Record the seconds between epochs, and stop the run after ``until`` tuples."""
 
     until: int
     run: bx.Run | None = None
@@ -64,7 +64,7 @@ class Clock:
 
 
 def epochs(spark: SparkSession, keys: int, folder: Path) -> list[float]:
-    """The seconds of each epoch of busy keys, once all keys are known."""
+    """The seconds of each epoch with active keys, after all keys are in the state."""
     source, sinks = {"calls": calls(keys)}, {"out": folder / "out"}
     check = folder / "check"
     for rows, until in ((min(keys, LOADED), keys), (BUSY, keys + BUSY * EPOCHS)):
@@ -90,7 +90,7 @@ def main() -> None:
                 f"{len(times)}); with loading {took:.0f} s"
             )
     ratio = found[MANY] / found[FEW]
-    print(f"  ratio {ratio:.2f}; we want 1.5 at most")
+    print(f"  ratio {ratio:.2f}; target: at most 1.5")
     spark.stop()
 
 

@@ -1,4 +1,4 @@
-"""Ways to look up many keys in a table of SQLite, which the select box chose from."""
+"""Ways to look up many keys in an SQLite table; the basis of the implementation of select."""
 
 import json
 import sqlite3
@@ -57,12 +57,12 @@ def main() -> None:
     numbers = np.random.default_rng(1).permutation(RECORDS)[:KEYS]
     mixed = [f"p{n:07d}" for n in numbers]
     ways: dict[str, Callable[[sqlite3.Connection, Sequence[str]], Found]] = {
-        "a query for each": one_by_one,
+        "one query per key": one_by_one,
         **{f"a list of {size:,} values": list_of(size) for size in (200, 2_000, 20_000)},
         "a temporary table": temporary,
         "one JSON text": as_json,
     }
-    print(f"{KEYS:,} of {RECORDS:,} keys, in a random order and sorted")
+    print(f"{KEYS:,} of {RECORDS:,} keys, in random order and sorted")
     for name, ask in ways.items():
         rates = []
         for keys in (mixed, sorted(mixed)):

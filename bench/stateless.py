@@ -1,7 +1,7 @@
-"""Filter and map over calls with string columns, beside the same query in plain Polars.
+"""Filter and map over calls with string columns, compared with plain Polars.
 
-One core (Polars is told to use one thread), medians of several runs, both engines in
-turn. Both start from a Polars frame and end with an Arrow table.
+One core (Polars uses one thread), medians of several runs, both engines interleaved. Both start
+from a Polars data frame and end with an Arrow table.
 """
 
 import os
@@ -40,11 +40,13 @@ def calls(rows: int) -> pl.DataFrame:
 
 
 def network() -> bx.Network:
-    net = bx.Network("dear-calls")
+    net = bx.Network("expensive-calls")
     fields = {"caller": "str", "callee": "str", "time": "int", "price": "float"}
     stream = net.input("calls", ts="time", fields=fields)
-    dear = stream.filter("price > 5 and caller <> callee").named("dear")
-    net.output("out", dear.map(time="time", phone="caller", dollars="1.2492 * price").named("out"))
+    expensive = stream.filter("price > 5 and caller <> callee").named("expensive")
+    net.output(
+        "out", expensive.map(time="time", phone="caller", dollars="1.2492 * price").named("out")
+    )
     return net
 
 
@@ -56,7 +58,7 @@ def plain_polars(data: pl.DataFrame) -> pl.DataFrame:
 
 
 def polars_in_trains(data: pl.DataFrame, trains: int) -> pl.DataFrame:
-    """The same query over the same pieces, one after the other."""
+    """The same query over the same trains, one after the other."""
     cuts = [len(data) * k // trains for k in range(trains + 1)]
     return pl.concat([plain_polars(data[a:b]) for a, b in pairwise(cuts)])
 

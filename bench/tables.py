@@ -1,4 +1,4 @@
-"""Stored tables in SQLite: looking up in one that is only read, and sharing one that is written."""
+"""Stored tables in SQLite: lookups in a read-only table, and a shared table that is written."""
 
 import statistics
 import sys
@@ -21,7 +21,7 @@ def phones(numbers: np.ndarray) -> pl.Series:
 
 
 def look_up(numbers: np.ndarray, trains: int) -> float:
-    """Seconds that a select takes, its three outputs included."""
+    """The seconds of a select, including its three outputs."""
     net = bx.Network("look-up")
     net.table("known", fields={"phone": "str", "owner": "int"}, key="phone")
     calls = net.input("calls", ts="time", fields={"time": "int", "phone": "str"})
@@ -36,7 +36,7 @@ def look_up(numbers: np.ndarray, trains: int) -> float:
 
 
 def share() -> float:
-    """Seconds of a whole run: new callers are kept, and looked up from then on."""
+    """The seconds of a whole preview: new callers are stored, and looked up from then on."""
     net = bx.Network("share")
     net.table("seen", fields={"phone": "str", "since": "int"}, key="phone")
     calls = net.input("calls", ts="time", fields={"time": "int", "phone": "str"})
@@ -68,7 +68,7 @@ def main() -> None:
         }.items():
             how = f"  {name}, {trains} train{'s' * (trains > 1)}"
             report(how, TUPLES, lambda n=numbers, t=trains: look_up(n, t))  # type: ignore[misc]
-    print("a table that is shared, order values")
+    print("a shared table, order values")
     report("  select, then insert", STEPS, share)
 
 

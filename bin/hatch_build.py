@@ -1,4 +1,4 @@
-"""The page of the studio is built when a wheel is."""
+"""Build hook: build the studio page when a wheel is built."""
 
 import importlib.util
 from pathlib import Path
@@ -8,10 +8,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class PageHook(BuildHookInterface):
-    """Builds the page before the wheel takes its files."""
+    """Builds the page before the wheel collects its files."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Load the module that builds by its path: there is no Boxcars to import yet."""
+        """Load the build module by its path, because Boxcars can't be imported yet."""
         path = Path(self.root) / "boxcars" / "studio" / "build.py"
         spec = importlib.util.spec_from_file_location("boxcars_page", path)
         if spec is None or spec.loader is None:

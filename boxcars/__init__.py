@@ -15,8 +15,7 @@ from boxcars import boxes
 from boxcars.connectors.formats import RecordFormat, converter
 from boxcars.connectors.read.sources import ABORT, EOF, PAUSE, Aborted, files, rate, script, stream
 from boxcars.connectors.write.sinks import callback, console
-from boxcars.engine.preview import Preview, preview
-from boxcars.engine.stats.run_stats import RunStats
+from boxcars.control.decisions import Controller, Decision, View
 from boxcars.expr import Expr, function
 from boxcars.kernels.aggregates.user import aggregate
 from boxcars.kernels.contract import Frontier, State
@@ -34,24 +33,32 @@ from boxcars.model.stream import Stream
 from boxcars.model.superbox import use
 from boxcars.model.types import Type
 from boxcars.model.window import Window, landmark, runs, time, tuples, value
-from boxcars.testing.split_invariance import check_cuts
 
 if TYPE_CHECKING:
-    from boxcars.engine.run import Run, Status, run
+    from boxcars.engine.preview import Preview, preview
+    from boxcars.engine.run import Run
+    from boxcars.engine.start import run
+    from boxcars.engine.stats.run_stats import RunStats
+    from boxcars.engine.status import Status
     from boxcars.service.client import Client, connect
     from boxcars.service.security import Access
     from boxcars.service.server import Server
+    from boxcars.testing.split_invariance import check_cuts
 
 _LATER = {
     "Access": "service.security",
     "Client": "service.client",
+    "Preview": "engine.preview",
     "Run": "engine.run",
+    "RunStats": "engine.stats.run_stats",
     "Server": "service.server",
-    "Status": "engine.run",
+    "Status": "engine.status",
+    "check_cuts": "testing.split_invariance",
     "connect": "service.client",
-    "run": "engine.run",
+    "preview": "engine.preview",
+    "run": "engine.start",
 }
-"""What runs on Spark or on the network is imported when it is asked for: a preview needs none."""
+"""Names that need the engine, Spark or the HTTP service, imported when they are first used."""
 
 
 def __getattr__(name: str) -> Any:
@@ -70,6 +77,8 @@ __all__ = [
     "BoxcarsError",
     "Checked",
     "Client",
+    "Controller",
+    "Decision",
     "Expr",
     "Frontier",
     "Network",
@@ -89,6 +98,7 @@ __all__ = [
     "Status",
     "Stream",
     "Type",
+    "View",
     "Window",
     "aggregate",
     "box_types",

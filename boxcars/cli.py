@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -21,12 +21,15 @@ from boxcars.commands.config import read_config
 from boxcars.commands.doctor import doctor_command
 from boxcars.commands.inject import inject_command
 from boxcars.commands.lang import app as languages
+from boxcars.commands.log import log_command
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.commands.run import run_command
 from boxcars.commands.show_preview import deliver, report_dead
+from boxcars.commands.sim import app as sim_app
 from boxcars.commands.studio import studio_command
 from boxcars.commands.test import cases_command
 from boxcars.commands.top import top_command
+from boxcars.commands.verify import verify_command
 from boxcars.compiler.streamcloud_files import project_files
 from boxcars.connectors.files import target_of, writing
 from boxcars.connectors.systems.connector import connectors
@@ -40,10 +43,9 @@ from boxcars.lang.files import load_unjudged
 from boxcars.lang.layout import load_layout
 from boxcars.lang.streamcloud import is_project, load_project
 from boxcars.linear_road.command import linear_road_command
+from boxcars.model.flatten import flatten
 from boxcars.model.problem import BoxcarsError, Wrong, nearest, visible
-from boxcars.model.superbox import flatten
 from boxcars.plan import STRATEGIES, Strategy, plan_run
-from boxcars.reference import generated
 
 app = typer.Typer(
     help="Stream processing with boxes and arrows.",
@@ -51,17 +53,23 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-_AS_IT_IS: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
-"""For Rich: data and errors are shown as they are, square brackets and colons included."""
+_VERBATIM: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+"""Options for Rich: print data and errors verbatim, including square brackets and colons."""
 
 
 def main() -> None:
-    """Run a command; what a user can mend is said in a sentence, not in a stack trace."""
+    """Run a command; report errors that the user can fix as a sentence, without a stack trace."""
     try:
         app()
     except BoxcarsError as error:
-        Console(stderr=True, soft_wrap=True, **_AS_IT_IS).print(str(error), style="red")
-        sys.exit(1)
+        _fail(str(error))
+    except OSError as error:  # a file that can't be read or has no possible name, of any command
+        _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+
+
+def _fail(sentence: str) -> NoReturn:
+    Console(stderr=True, soft_wrap=True, **_VERBATIM).print(visible(sentence), style="red")
+    sys.exit(1)
 
 
 def _show_version(wanted: bool) -> None:
@@ -86,13 +94,14 @@ def start(
 @app.command()
 def check(
     network: NetworkFile,
-    schemas: Annotated[bool, typer.Option(help="Also show the schema of every arc.")] = False,
-    deploy: Annotated[Path | None, typer.Option(help="Also check this deploy file.")] = None,
+    schemas: Annotated[bool, typer.Option(help="Also print the schema of every arc.")] = False,
+    deploy: Annotated[Path | None, typer.Option(help="Also check this deployment file.")] = None,
     allow_code: AllowCode = False,
 ) -> None:
     """Check a network: types, loops, arity, names. Needs no data and no Java.
 
-    An SC.xml of StreamCloud is checked with the query, deploy and resource files that it names.
+    A StreamCloud SC.xml is checked together with the files that it names:
+    query, deployment and resources.
     """
     resources = None
     if is_project(network):
@@ -111,35 +120,41 @@ def check(
         raise typer.Exit(1)
     net = checked.network
     counts = (len(net.inputs), len(net.boxes), len(net.outputs))
-    typer.echo(f"{net.name} is right: inputs {counts[0]}, boxes {counts[1]}, outputs {counts[2]}.")
+    typer.echo(f"{net.name} is valid: inputs {counts[0]}, boxes {counts[1]}, outputs {counts[2]}.")
     if schemas:
         for arc, schema in checked.schemas.items():
             typer.echo(f"  {arc}: {schema}")
 
 
-@app.command()
+@app.command(epilog="Example: boxcars convert net.xml net.yaml")
 def convert(
     source: NetworkFile,
     target: Annotated[Path, typer.Argument(help="The file to write: .yaml, .json, .xml or .py.")],
 ) -> None:
-    """Write a network in another language."""
+    """Convert a network to another language: YAML, JSON, XML or Python."""
     bx.save(load_unjudged(source), target)
 
 
-@app.command(name="draw")
+@app.command(name="draw", epilog="Example: boxcars draw net.yaml --to net.svg")
 def draw_command(
     network: NetworkFile,
-    to: Annotated[Path | None, typer.Option(help="Write to a file: .svg, .mmd or .txt.")] = None,
-    format: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; text without --to.")
+    to: Annotated[
+        Path | None,
+        typer.Option(help="Write to this file (.svg, .mmd or .txt) instead of the terminal."),
     ] = None,
-    flat: Annotated[bool, typer.Option(help="Open up all superboxes.")] = False,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help=f"One of {', '.join(FORMATS)}. Default: by the suffix of --to, otherwise text."
+        ),
+    ] = None,
+    flat: Annotated[bool, typer.Option(help="Expand all superboxes.")] = False,
     allow_code: AllowCode = False,
 ) -> None:
     """Draw a network as SVG, Mermaid or text."""
     by_suffix = {".svg": "svg", ".mmd": "mermaid", ".txt": "text"}
     if to is not None and format is None and to.suffix not in by_suffix:
-        raise Wrong(f"{to}: expected a name that ends in {', '.join(by_suffix)}, or --format.")
+        raise Wrong(f"{to}: expected a file name ending in {', '.join(by_suffix)}, or --format.")
     chosen = format or (by_suffix[to.suffix] if to else "text")
     if chosen not in FORMATS:
         raise Wrong(f"there is no format '{chosen}'.{nearest(chosen, FORMATS)}")
@@ -156,18 +171,24 @@ def draw_command(
 @app.command()
 def plan(
     network: NetworkFile,
-    strategy: Annotated[Strategy, typer.Option(help="Which boxes run together.")] = STRATEGIES[0],
-    buckets: Annotated[int, typer.Option(help="Buckets of each subquery.", min=1)] = 64,
-    instances: Annotated[int, typer.Option(help="Instances of each subquery.", min=1)] = 4,
-    groups: Annotated[bool, typer.Option(help="Keep the boxes of a group together.")] = False,
+    strategy: Annotated[
+        Strategy, typer.Option(help="How boxes are grouped into subqueries (operator chains).")
+    ] = STRATEGIES[0],
+    buckets: Annotated[int, typer.Option(help="Buckets (key groups) per subquery.", min=1)] = 64,
+    instances: Annotated[int, typer.Option(help="Parallel instances per subquery.", min=1)] = 4,
+    groups: Annotated[
+        bool, typer.Option(help="Keep the boxes of a group in one subquery.")
+    ] = False,
     format: Annotated[str, typer.Option(help=f"One of {', '.join(PLAN_FORMATS)}.")] = "text",
-    output: Annotated[Path | None, typer.Option(help="Write to a file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write to this file instead of the terminal.")
+    ] = None,
     write: Annotated[
-        Path | None, typer.Option(help="Write the files of a StreamCloud project to a folder.")
+        Path | None, typer.Option(help="Write the plan as a StreamCloud project to this folder.")
     ] = None,
     allow_code: AllowCode = False,
 ) -> None:
-    """Show how a network is cut into subqueries, how each is split, and what that costs."""
+    """Show the execution plan of a network: subqueries, partitioning, and estimated cost."""
     if format not in PLAN_FORMATS:
         raise Wrong(f"there is no format '{format}'.{nearest(format, PLAN_FORMATS)}")
     checked = bx.check_file(network, allow_code).or_raise()
@@ -186,7 +207,7 @@ def plan(
 
 @app.command()
 def diff(old: NetworkFile, new: NetworkFile) -> None:
-    """Show what changed between two versions of a network; exit code 1 if anything did."""
+    """Show the changes between two versions of a network; exit code 1 if there are any."""
     changes = bx.diff(load_unjudged(old), load_unjudged(new))
     for change in changes:
         typer.echo(visible(str(change)))
@@ -199,7 +220,7 @@ def describe(
     network: NetworkFile,
     name: Annotated[str | None, typer.Argument(help="An input, box, output or table.")] = None,
 ) -> None:
-    """List what a network is made of, or describe one part of it."""
+    """List the inputs, boxes, outputs and tables of a network, or describe one of them."""
     net = load_unjudged(network)
     if name is not None:
         typer.echo(visible(net.describe(name)))
@@ -208,27 +229,35 @@ def describe(
         typer.echo(f"{kind} {entity}")
 
 
-@app.command()
+@app.command(
+    epilog="Example: boxcars preview net.yaml --source calls=calls.csv --sink alarms=alarms.csv"
+)
 def preview(
     network: NetworkFile,
     source: Annotated[
-        list[str] | None, typer.Option(help="name=FILE, for each input.", metavar="NAME=FILE")
+        list[str] | None,
+        typer.Option(help="The file or folder that an input reads.", metavar="NAME=FILE"),
     ] = None,
     sink: Annotated[
         list[str] | None,
-        typer.Option(help="name=FILE for an output; - is the terminal.", metavar="NAME=FILE"),
+        typer.Option(
+            help="The file that an output writes, or - for the terminal (the default).",
+            metavar="NAME=FILE",
+        ),
     ] = None,
     table: TableOptions = None,
     allow_code: AllowCode = False,
-    trains: Annotated[int, typer.Option(help="Cut the input into that many trains.")] = 1,
+    trains: Annotated[
+        int, typer.Option(help="Number of trains (batches) to split the input into.")
+    ] = 1,
     dead: Annotated[Path | None, typer.Option(help="Write dead letters to this file.")] = None,
-    stats: Annotated[bool, typer.Option(help="Show what each box did.")] = False,
+    stats: Annotated[bool, typer.Option(help="Print statistics for each box.")] = False,
 ) -> None:
-    """Run a network in this process, without Spark and Java, over files."""
+    """Run a network over files in this process, without Spark or Java."""
     keep_memory()
     net = bx.load(network, allow_code)
     sources, sinks = pairs(source, "--source"), pairs(sink, "--sink")
-    tables = pairs(table, "--table", "WHERE")
+    tables = pairs(table, "--table", "URI")
     for name, sink_file in sinks.items():
         if name not in net.outputs:
             raise Wrong(f"there is no output '{name}'.{nearest(name, net.outputs)}")
@@ -250,11 +279,18 @@ def preview(
 
 
 app.command("test")(cases_command)
-app.command("run")(run_command)
+app.command(
+    "run",
+    epilog="Example: boxcars run net.yaml --source calls=kafka://localhost/calls "
+    "--sink alarms=alarms/ --checkpoint state/",
+)(run_command)
 app.command("studio")(studio_command)
 app.command("doctor")(doctor_command)
+app.add_typer(sim_app, name="sim")
+app.command("verify", epilog="Example: boxcars verify state/")(verify_command)
 app.command("top")(top_command)
-app.command("inject")(inject_command)
+app.command("log", epilog="Example: boxcars log state/ --follow")(log_command)
+app.command("inject", epilog="Example: boxcars inject calls=calls.csv --rate 5000")(inject_command)
 app.command("apps")(apps_command)
 app.command("linear-road")(linear_road_command)
 app.add_typer(languages, name="lang")
@@ -262,19 +298,19 @@ app.add_typer(languages, name="lang")
 
 @app.command()
 def boxes() -> None:
-    """List all boxes."""
+    """List all box types."""
     _list({name: (cls.icon, _first_line(cls)) for name, cls in bx.box_types().items()})
 
 
 @app.command()
 def functions() -> None:
-    """List all functions of expressions."""
+    """List all functions that expressions can use."""
     _list({f.signature: ("", f.doc) for f in all_functions()})
 
 
 @app.command(name="connectors")
 def connectors_command() -> None:
-    """List all connectors: their addresses, and what they guarantee."""
+    """List all connectors with their URL schemes and delivery guarantees."""
     for cls, schemes in connectors().items():
         typer.echo(f"{', '.join(f'{scheme}://' for scheme in schemes)}  {cls.title}")
         for way, guarantee in (("source", cls.guarantee_in), ("sink", cls.guarantee_out)):
@@ -296,14 +332,14 @@ def _list(rows: Mapping[str, tuple[str, str]]) -> None:
 def bench(
     name: Annotated[
         str | None,
-        typer.Argument(help="Which one, or a folder of them; all but the race without a name."),
+        typer.Argument(help="A benchmark or a folder of benchmarks. Default: all but 'race'."),
     ] = None,
 ) -> None:
-    """Measure Boxcars beside its peers; the benchmarks live in bench/ of a checkout."""
+    """Run the benchmarks against other engines; needs a checkout, for its bench/ folder."""
     folder = _checkout() / "bench"
     found = {path.stem: path for path in sorted(folder.rglob("[a-z]*.py"))}
     if not found:
-        raise BoxcarsError("there are no benchmarks here: run this in a checkout of Boxcars.")
+        raise BoxcarsError("there are no benchmarks here: run this from a checkout of Boxcars.")
     names = {*found, *(path.parent.name for path in found.values())}
     if name is not None and name not in names:
         raise Wrong(f"there is no benchmark '{name}'.{nearest(name, names)}")
@@ -318,9 +354,13 @@ def bench(
 
 @app.command(hidden=True)
 def generate(
-    check: Annotated[bool, typer.Option(help="Only say whether they are up to date.")] = False,
+    check: Annotated[
+        bool, typer.Option(help="Only check whether the files are up to date.")
+    ] = False,
 ) -> None:
-    """Write what is generated from the code: types of stream methods, tables of the docs."""
+    """Write the files generated from the code: stream method types and tables in the docs."""
+    from boxcars.reference import generated
+
     for path, content in generated(_checkout()).items():
         if check:
             if not path.exists() or path.read_text(encoding="utf-8") != content:

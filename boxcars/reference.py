@@ -1,9 +1,9 @@
-"""What is generated from the code, so that it can't drift from it.
+"""Files that are generated from the code, so that they cannot drift from it.
 
 ``boxcars generate`` writes the types of the stream methods (``model/methods.pyi``), the tables of
-boxes and functions in ``docs/reference/``, what is generated of the pages of the boxes
-(:mod:`boxcars.pages`), the indexes of the applications and the connectors, and pictures of
-networks. A test fails when they are out of date.
+boxes and functions in ``docs/reference/``, the generated parts of the pages of the boxes
+(:mod:`boxcars.pages`), the indexes of applications and connectors, and pictures of networks. A
+test fails if they are out of date.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from boxcars.pages.words import NOTE, arity, parameter_table, prose, summary
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Every generated file of a checkout with the content that it should have."""
+    """The expected content of every generated file of a checkout, by path."""
     example = load(root / "examples/high-mobility.yaml")
     return {
         root / "boxcars/model/methods.pyi": methods_stub(),
@@ -44,7 +44,7 @@ def generated(root: Path) -> dict[Path, str]:
 
 
 def methods_stub() -> str:
-    """The methods of a stream with their types, for editors and type checkers."""
+    """A type stub with the methods of a stream, for editors and type checkers."""
     methods = [_method(cls) for cls in box_types().values()]
     body = "\n\n".join(methods)
     modules = sorted(set(re.findall(r"\b([a-z_][\w.]*)\.[A-Z]", body)))
@@ -95,7 +95,7 @@ def _signature(cls: type[Box]) -> list[str]:
 
 
 def _plain_type(annotation: Any) -> str:
-    """The type of what a Python user may write for a parameter."""
+    """The type of a parameter as a Python user may pass it."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
         return " | ".join(_plain_type(argument) for argument in arguments)
@@ -119,7 +119,7 @@ def _default(p: Param) -> str:
 
 
 def boxes_page() -> str:
-    """The reference of all boxes: an index, then the parameters of each."""
+    """The reference of all boxes: an index, then a section for each."""
     lines = [
         "# Boxes",
         "",
@@ -153,7 +153,7 @@ def _box_section(name: str, cls: type[Box]) -> Iterator[str]:
 
 
 def functions_page() -> str:
-    """The reference of all functions, by group, with an example each."""
+    """The reference of all functions, by group, with examples."""
     lines = ["# Functions", "", f"<!-- {NOTE} -->"]
     group = ""
     for function in functions():
@@ -174,8 +174,8 @@ def functions_page() -> str:
 
 
 def aggregates_page() -> str:
-    """The reference of the functions of aggregates."""
-    lines = ["# Functions of aggregates", "", f"<!-- {NOTE} -->", ""]
+    """The reference of the aggregate functions."""
+    lines = ["# Aggregate functions", "", f"<!-- {NOTE} -->", ""]
     lines += ["| function | also called | |", "| --- | --- | --- |"]
     for function in FUNCTIONS.values():
         names = [f"`{other}`" for other, name in SYNONYMS.items() if name == function.name]

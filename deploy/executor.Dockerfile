@@ -1,5 +1,5 @@
-# The image of executors that Spark starts on Kubernetes: Spark's own image, with Boxcars in it.
-# Python must be the same 3.x as that of the driver.
+# The image of the executors that Spark starts on Kubernetes: Spark's own image plus Boxcars.
+# Its Python must have the same minor version (3.x) as the driver's.
 #   docker build -f deploy/executor.Dockerfile -t boxcars-executor .
 ARG SPARK_IMAGE=apache/spark:4.3.0-python3
 FROM ${SPARK_IMAGE}

@@ -1,8 +1,8 @@
-"""A network that finds cloned phones, on Spark: the application high-mobility, epoch by epoch.
+"""Find cloned phones on Spark: the application high-mobility, epoch by epoch.
 
 ``python examples/cloned_phones.py FOLDER INSTANCES`` runs it over ``FOLDER/calls.parquet`` and
-prints a line of JSON a few times a second; started again, it goes on where it was.
-``examples/first_look.py`` shows what these lines say.
+prints a line of JSON a few times a second; when it is restarted, it resumes from its checkpoint.
+``examples/first_look.py`` displays these lines.
 """
 
 import json
@@ -19,14 +19,14 @@ TICK = 0.2
 
 
 def generate_calls(number: int) -> tuple[pl.DataFrame, set[str]]:
-    """So many calls, and the phones of which there are copies."""
+    """Generate ``number`` calls; return them with the set of cloned phones."""
     made = feed(number, seed=7)
     calls = pl.concat([chunk["calls"] for chunk in made.chunks])
     return calls, set(made.planted["clones"]["phone"])
 
 
 def run_on_spark(folder: Path, instances: int) -> None:
-    """Run the network from where it was, and tell how it goes."""
+    """Run the network from its checkpoint, and print its progress as JSON lines."""
     calls = folder / "calls.parquet"
     rows = max(pl.scan_parquet(calls).select(pl.len()).collect().item() // EPOCHS, 1)
     run = bx.run(

@@ -1,4 +1,4 @@
-"""A first look at Boxcars: a network finds cloned phones on Spark, is killed, and goes on.
+"""A first look at Boxcars: find cloned phones on Spark, kill the run, and resume it.
 
 Run it with ``bin/demo`` or ``python examples/first_look.py [CALLS]``.
 """
@@ -33,12 +33,12 @@ from boxcars.draw import draw
 BEFORE, AFTER = 2, 3
 """Instances of each subquery, before the kill and after it."""
 SHOWN = 7
-"""The newest alerts that are shown."""
+"""Number of alerts that are shown, newest first."""
 
 
 @dataclass
 class Watch:
-    """What is known of a run: the last line that its process has printed, and the alerts."""
+    """The state of a run: the last line that its process printed, and the alerts so far."""
 
     calls: int
     folder: Path
@@ -46,27 +46,27 @@ class Watch:
     line: dict[str, Any] = field(default_factory=dict)
     alerts: pl.DataFrame = field(default_factory=pl.DataFrame)
     ending: str = ""
-    begun: float = field(default_factory=perf_counter)
-    """When its process was started."""
+    started_at: float = field(default_factory=perf_counter)
+    """When its process was started, by ``perf_counter``."""
     first: float = 0.0
-    """The seconds until it had committed an epoch."""
+    """Seconds until it committed its first epoch."""
     spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
 
     @property
     def epoch(self) -> int:
-        """The last epoch that was committed."""
+        """The last committed epoch."""
         return int(self.line.get("epoch", 0))
 
-    def hear(self, text: str) -> None:
-        """Take in a line, and read what came out of new epochs."""
+    def update(self, text: str) -> None:
+        """Process a line of the run, and read the alerts of new epochs."""
         before, self.line = self.epoch, json.loads(text)
         if not self.first and self.line["stats"]["boxes"]["calls"]["in_rate"]:
-            self.first = perf_counter() - self.begun
+            self.first = perf_counter() - self.started_at
         if self.epoch != before and list((self.folder / "clones").glob("part-*.parquet")):
             self.alerts = pl.read_parquet(self.folder / "clones/part-*.parquet")
 
     def headline(self) -> str:
-        """How the run stands, in one line."""
+        """The progress of the run in one line."""
         if not self.first:
             return f"Spark is starting, with {self.instances} instances of each subquery ..."
         output = self.line["stats"]["outputs"]["clones"]
@@ -79,7 +79,7 @@ class Watch:
         )
 
     def view(self) -> RenderableType:
-        """The headline, a bar, and what the boxes and the alerts are."""
+        """The headline, a progress bar, and tables of boxes and alerts."""
         if not self.first:
             self.spinner.update(text=self.headline())
             return self.spinner
@@ -89,8 +89,8 @@ class Watch:
         return Group(self.headline(), bar, tables)
 
     def _boxes(self) -> Table:
-        table = Table("box", title="What each box does", title_justify="left")
-        for name in ("tuples/s", "µs each", "kept"):
+        table = Table("box", title="Boxes", title_justify="left")
+        for name in ("tuples/s", "µs/tuple", "state rows"):
             table.add_column(name, justify="right")
         for name, box in self.line["stats"]["boxes"].items():
             cost = "" if box["fused_into"] or box["cost"] is None else f"{box['cost']:.2f}"
@@ -98,7 +98,7 @@ class Watch:
         return table
 
     def _alerts(self) -> Table:
-        table = Table("at", "phone", title="The newest alerts", title_justify="left")
+        table = Table("time", "phone", title="Newest alerts", title_justify="left")
         table.add_column("km/h", justify="right")
         for row in self.alerts.reverse().head(SHOWN).iter_rows(named=True):
             minutes = row["time"] // 60
@@ -109,7 +109,7 @@ class Watch:
 
 @contextmanager
 def started(watch: Watch) -> Iterator[subprocess.Popen[str]]:
-    """A process that runs the network, in a session of its own so that all of it can be killed."""
+    """Start a process that runs the network, in its own session so that all of it can be killed."""
     program = Path(__file__).with_name("cloned_phones.py")
     log = watch.folder / "log.txt"
     with log.open("w", encoding="utf-8") as errors:
@@ -131,13 +131,13 @@ def started(watch: Watch) -> Iterator[subprocess.Popen[str]]:
 
 
 def show_run(watch: Watch, console: Console, kill: bool) -> None:
-    """Show a run as it goes: a live table, or now and then a line where there is no terminal."""
+    """Show the progress of a run: a live table, or lines if there is no terminal."""
     live = Live(console=console, get_renderable=watch.view, refresh_per_second=5)
-    lines = nullcontext() if console.is_terminal else telling(watch)
+    lines = nullcontext() if console.is_terminal else printing_progress(watch)
     with started(watch) as process, live if console.is_terminal else lines:
         assert process.stdout is not None
         for text in process.stdout:
-            watch.hear(text)
+            watch.update(text)
             if kill and watch.line["state"] == "running" and watch.line["read"] * 2 >= watch.calls:
                 os.killpg(process.pid, signal.SIGKILL)
                 watch.ending = " - killed"
@@ -145,33 +145,33 @@ def show_run(watch: Watch, console: Console, kill: bool) -> None:
 
 
 @contextmanager
-def telling(watch: Watch) -> Iterator[None]:
-    """Print how a run stands when it has changed, once a second at most, and in the end."""
-    over, said = Event(), ""
+def printing_progress(watch: Watch) -> Iterator[None]:
+    """Print the headline when it changes, at most once a second, and at the end."""
+    ended, printed = Event(), ""
 
-    def tell() -> None:
-        nonlocal said
-        if (line := watch.headline()) != said:
+    def print_change() -> None:
+        nonlocal printed
+        if (line := watch.headline()) != printed:
             print(line, flush=True)
-            said = line
+            printed = line
 
-    def keep_telling() -> None:
-        tell()
-        while not over.wait(1):
-            tell()
+    def print_changes() -> None:
+        print_change()
+        while not ended.wait(1):
+            print_change()
 
-    thread = Thread(target=keep_telling)
+    thread = Thread(target=print_changes)
     thread.start()
     try:
         yield
     finally:
-        over.set()
+        ended.set()
         thread.join()
-        tell()
+        print_change()
 
 
 def main(number: int) -> int:
-    """Draw, preview, run, kill, go on, compare."""
+    """Draw, preview, run, kill, resume and compare."""
     console = Console(highlight=False)
     net = build()
     console.print("[bold]A network[/bold]: boxes and arrows, checked before anything runs\n")
@@ -185,16 +185,16 @@ def main(number: int) -> int:
         expected = pl.DataFrame(bx.preview(net, {"calls": calls}, trains=5)["clones"])
         console.print(
             f"[bold]In this process[/bold]: {number:,} calls in {perf_counter() - start:.1f} s "
-            f"give {expected.height} alerts. We shall see whether Spark finds the same.\n"
+            f"give {expected.height} alerts. Spark must find the same.\n"
         )
-        console.print("[bold]On Spark[/bold], epoch by epoch, until somebody kills it\n")
+        console.print("[bold]On Spark[/bold], epoch by epoch, until it is killed\n")
         first = Watch(number, folder, BEFORE)
         show_run(first, console, kill=True)
         second = first
         if first.ending:
             console.print(
-                f"\n[bold]kill -9[/bold] to all its processes, behind epoch {first.epoch}. "
-                f"It goes on, with {AFTER} instances instead of {BEFORE}\n"
+                f"\n[bold]kill -9[/bold] to all its processes after epoch {first.epoch}. "
+                f"Resuming with {AFTER} instances instead of {BEFORE}\n"
             )
             second = Watch(number, folder, AFTER, alerts=first.alerts)
             show_run(second, console, kill=False)
@@ -204,7 +204,7 @@ def main(number: int) -> int:
 def summarize(
     console: Console, first: Watch, second: Watch, expected: pl.DataFrame, cloned: set[str]
 ) -> int:
-    """Say what was seen; 1 if it was not what it should be."""
+    """Print the summary; return 1 if the results differ from those of one process."""
     found, same = set(second.alerts["phone"]), second.alerts.equals(expected)
     stats = second.line["stats"]
     latency = stats["outputs"]["clones"]["latency"]
@@ -215,24 +215,24 @@ def summarize(
         f"{second.calls:,} calls, and {len(found - cloned)} false alarms."
     )
     lines.append(
-        f"[bold]{rate:,.0f} calls a second[/bold] over the last epochs on Spark; half of the "
-        f"alerts were out {latency['p50']:.2f} s after their calls were read."
+        f"[bold]{rate:,.0f} calls per second[/bold] over the last epochs on Spark; half of the "
+        f"alerts were written within {latency['p50']:.2f} s after their calls were read."
     )
     if first.ending:
         lines.append(
-            f"[bold]Killed[/bold] after epoch {first.epoch}, gone on with {AFTER} instances "
-            f"instead of {BEFORE}. The next epoch was there {second.first:.0f} s later, with the "
-            "start of Spark."
+            f"[bold]Killed[/bold] after epoch {first.epoch}, resumed with {AFTER} instances "
+            f"instead of {BEFORE}. The next epoch was committed {second.first:.0f} s later, "
+            "including the start of Spark."
         )
     lines.append(
-        f"The {second.alerts.height} alerts are [bold]the same, tuple by tuple,[/bold] as in one "
-        "process: nothing lost, nothing twice."
+        f"The {second.alerts.height} alerts are [bold]the same, tuple for tuple,[/bold] as in one "
+        "process: nothing lost, nothing duplicated."
         if same
-        else "[bold red]The alerts are NOT those of one process.[/bold red]"
+        else "[bold red]The alerts are NOT the same as in one process.[/bold red]"
     )
-    lines.append("\nNext: docs/tutorial/first-network.md, ten minutes from nothing to alerts.")
+    lines.append("\nNext: docs/tutorial/first-network.md, your own network in ten minutes.")
     console.print()
-    console.print(Panel("\n".join(lines), title="What you have seen", title_align="left"))
+    console.print(Panel("\n".join(lines), title="Summary", title_align="left"))
     return 0 if same else 1
 
 

@@ -1,7 +1,7 @@
-"""A fraud desk: three queries over one stream of calls, while the calls come in.
+"""A fraud desk: three queries over one live stream of calls.
 
 The networks of three applications are superboxes of one, so the calls are read once. An injector
-fills a folder at the pace of a busy network; the run follows it, and a callback hears of alerts.
+writes files to a folder at a fixed rate; the run follows it and passes alerts to a callback.
 Run it with ``python examples/fraud_desk.py [CALLS]``; it takes about half a minute.
 """
 
@@ -23,12 +23,13 @@ QUERIES = {
     "machines": ("consumption-control", "caller"),
     "overlaps": ("overlapping-calls", "phone"),
 }
-"""The outputs, each with the application that gives it and the field with the phone."""
+"""The outputs, each with its application and the field that contains the phone."""
 PACE = 20_000
+"""Calls per second."""
 
 
 def build() -> bx.Network:
-    """Three applications side by side; each is a box here, and a whole network inside."""
+    """Three applications in parallel; each is a superbox."""
     net = bx.Network("fraud-desk")
     calls = net.input("calls", ts="time", fields=FIELDS)
     for module in (high_mobility, consumption_control, overlapping_calls):
@@ -39,10 +40,10 @@ def build() -> bx.Network:
 
 
 def run(rows: int, folder: Path) -> dict[str, Counter[str]]:
-    """Let calls come in, and count the alerts of each phone."""
+    """Inject calls, and count the alerts of each phone."""
     suspects = {output: Counter[str]() for output in QUERIES}
 
-    def hear(output: str, alerts: pa.Table, epoch: int) -> None:
+    def on_alerts(output: str, alerts: pa.Table, epoch: int) -> None:
         phones = alerts[QUERIES[output][1]].to_pylist()
         suspects[output].update(phones)
         print(f"epoch {epoch:3}  {output:9} {len(phones):5,} alerts, such as {phones[0]}")
@@ -53,7 +54,7 @@ def run(rows: int, folder: Path) -> dict[str, Counter[str]]:
         build(),
         {"calls": bx.files(folder / "calls", follow=True)},
         {
-            name: bx.callback(lambda table, epoch, name=name: hear(name, table, epoch))
+            name: bx.callback(lambda table, epoch, name=name: on_alerts(name, table, epoch))
             for name in QUERIES
         },
     )
@@ -62,14 +63,14 @@ def run(rows: int, folder: Path) -> dict[str, Counter[str]]:
 
 
 def main(rows: int) -> None:
-    """Draw it, run it, and say who stands out."""
+    """Draw the network, run it, and print the suspects."""
     print(draw(build(), "text"))
     with tempfile.TemporaryDirectory(prefix="boxcars-desk-") as folder:
         suspects = run(rows, Path(folder))
     for output, phones in suspects.items():
         print(f"{output}: {len(phones):,} phones")
     twice = set(suspects["clones"]) & set(suspects["overlaps"])
-    print(f"cloned, and in two calls at once: {', '.join(sorted(twice)) or 'nobody'}")
+    print(f"cloned, and in two calls at once: {', '.join(sorted(twice)) or 'none'}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Random networks for hypothesis: every box, every kind of entity, odd names, Unicode."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
 import boxcars as bx
+from boxcars.model.entities import Clock
 from boxcars.model.stream import Stream
 
 LETTERS = "abcxyzäßλЖ"
@@ -268,7 +269,9 @@ def networks(
     for _ in range(draw(st.integers(1, 2))):
         fields, name = draw(schemas()), drawing.name()
         slack = draw(st.sampled_from([0, 3, 2.5]))
-        drawing.streams.append((net.input(name, ts="t", fields=fields, slack=slack), fields))
+        clock = draw(st.sampled_from(get_args(Clock)))
+        stream = net.input(name, ts="t", fields=fields, slack=slack, clock=clock)
+        drawing.streams.append((stream, fields))
     kinds = only or EVERY_KIND
     for kind in draw(st.lists(st.sampled_from(kinds), min_size=int(runnable), max_size=boxes)):
         step: Callable[[], None] = getattr(drawing, kind)

@@ -89,7 +89,7 @@ def test_wrong_usage(arguments: list[str]) -> None:
 
 class TestCheck:
     def test_right(self) -> None:
-        words = "calls is right: inputs 1, boxes 1, outputs 2.\n"
+        words = "calls is valid: inputs 1, boxes 1, outputs 2.\n"
         assert good("check", "net.yaml") == words
         schemas = good("check", "net.yaml", "--schemas")
         assert schemas.startswith(words)
@@ -145,12 +145,12 @@ class TestDraw:
         assert 'x="777" y="555"' in good("draw", "net.yaml", "--format", "svg")
 
     def test_mistakes(self) -> None:
-        assert "expected a name that ends in .svg" in wrong("draw", "net.yaml", "--to", "n.png")
+        assert "expected a file name ending in .svg" in wrong("draw", "net.yaml", "--to", "n.png")
         good("draw", "net.yaml", "--to", "n.png", "--format", "svg")
         assert "Did you mean 'mermaid'" in wrong("draw", "net.yaml", "--format", "mermade")
         assert "can't be written" in wrong("draw", "net.yaml", "--to", "missing/n.svg")
         Path("net.layout.json").write_text("{")
-        assert "mend or remove the file" in wrong("draw", "net.yaml")
+        assert "fix or remove the file" in wrong("draw", "net.yaml")
 
 
 def test_diff() -> None:
@@ -206,7 +206,7 @@ class TestPreview:
         Path("calls.csv").write_text(f"time,who\n{lines}")
         out = good(*self.source)
         assert "all: 1,030 tuples" in out
-        assert "... and 1,010 more; --sink all=FILE has them all" in out
+        assert "... and 1,010 more; --sink all=FILE writes them all" in out
 
     def test_trains_do_not_matter(self) -> None:
         assert good(*self.source, "--trains", "3") == good(*self.source)
@@ -221,7 +221,8 @@ class TestPreview:
     def test_dead_letters(self) -> None:
         result = call("preview", "net.yaml", "--source", "calls=bad.csv")
         assert result.stderr == (
-            "1 dead letters, first at 'calls': time: 'x' is not an int. --dead FILE keeps them.\n"
+            "1 dead letter, first at 'calls': time: 'x' is not an int. "
+            "Use --dead FILE to keep them.\n"
         )
         good("preview", "net.yaml", "--source", "calls=bad.csv", "--dead", "dead.jsonl")
         letter = json.loads(Path("dead.jsonl").read_text())
@@ -229,7 +230,7 @@ class TestPreview:
 
     def test_late_tuples(self) -> None:
         Path("calls.csv").write_text("time,who\n5,a\n1,b\n")
-        assert "1 tuples came too late and were dropped." in call(*self.source).stderr
+        assert "1 tuple arrived too late and was dropped." in call(*self.source).stderr
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -241,9 +242,9 @@ class TestPreview:
             (["--sink", "all=a.csv", "--sink", "all=b.csv"], "--sink names 'all' twice."),
             (
                 ["--sink", "late=l.csv", "--sink", "all=x.txt"],
-                "x.txt: expected a name that ends in",
+                "x.txt: expected a file name ending in",
             ),
-            (["--sink", "late=l.csv", "--dead", "x.txt"], "x.txt: expected a name that ends in"),
+            (["--sink", "late=l.csv", "--dead", "x.txt"], "x.txt: expected a file name ending in"),
             (["--sink", "all=missing/x.csv"], "missing/x.csv: can't be written"),
             (["--source", "calls=x.csv"], "--source names 'calls' twice."),
             (["--source", "cals=x.csv"], "there is no input 'cals'. Did you mean 'calls'?"),
@@ -271,8 +272,8 @@ class TestPreview:
         good(*here, "--table", "known=sqlite:///known.db#people")
         assert Path("new.csv").read_text() == "time,who\n"
         for given, words in {
-            "known": "expected --table NAME=WHERE, got 'known'.",
-            "=postgresql://ann:hush@host/db": "expected --table NAME=WHERE, got '='.",
+            "known": "expected --table NAME=URI, got 'known'.",
+            "=postgresql://ann:hush@host/db": "expected --table NAME=URI, got '='.",
             "know=known.csv": "there is no table 'know'. Did you mean 'known'?",
             "known=mysql://ann:hush@host/db": "table 'known': expected a database such as",
         }.items():

@@ -1,4 +1,4 @@
-"""The files in deploy/: they can be read, and name what there is."""
+"""The files in deploy/ are valid, and refer to existing options and files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The first look that ``bin/demo`` gives: what it shows, without a second Spark."""
+"""The output of ``bin/demo``, without starting a second Spark."""
 
 import io
 import json
@@ -35,7 +35,7 @@ def test_what_it_shows(look: Any, tmp_path: Path, capsys: pytest.CaptureFixture[
     watch = first_look.Watch(20_000, tmp_path, 2)
     assert watch.headline().startswith("Spark is starting, with 2 instances")
     for line in lines:
-        watch.hear(line)
+        watch.update(line)
     assert json.loads(lines[-1])["state"] == "finished"
     assert watch.headline().startswith("epoch 4: 20,000 of 20,000 calls, ")
     expected = pl.DataFrame(bx.preview(phones.build(), {"calls": calls})["clones"])
@@ -46,7 +46,7 @@ def test_what_it_shows(look: Any, tmp_path: Path, capsys: pytest.CaptureFixture[
     console.print(watch.view())
     assert first_look.summarize(console, watch, watch, expected, cloned) == 0
     shown = paper.getvalue()
-    for text in ("pairs", "km/h", "cloned phones found", "the same, tuple by tuple"):
+    for text in ("pairs", "km/h", "cloned phones found", "the same, tuple for tuple"):
         assert text in shown
     assert first_look.summarize(console, watch, watch, expected[1:], cloned) == 1
     assert "NOT" in paper.getvalue()

@@ -9,7 +9,7 @@ import pytest
 
 import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
-from boxcars.kernels.columns.frames import whole
+from boxcars.kernels.columns.frames import concat_rows
 from boxcars.kernels.contract import Step
 from boxcars.kernels.state import keyed_lsm
 from boxcars.kernels.state.segments import read_segments
@@ -236,7 +236,9 @@ class TestWhatIsKept:
         expected = VECTORS["et-01-earliest-timestamp"]["expected"]["corrected"]
         ends = [given["size"], given["advance"] + given["size"]]
         first, second = steps(box, rows, ends)
-        kept = [whole(read_segments(step.state, "tuples"))["t"].min() for step in (first, second)]
+        kept = [
+            concat_rows(read_segments(step.state, "tuples"))["t"].min() for step in (first, second)
+        ]
         assert kept[0] == expected[0]["et"]
         header = VECTORS["et-02-output-header"]["expected"]
         assert kept == [header["T1.et"], header["T2.et"]]

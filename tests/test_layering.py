@@ -25,21 +25,39 @@ def test_rooms_import_what_they_may() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_another_import_is_found(tmp_path: Path) -> None:
-    """Also one inside of a function, one that is allowed for nothing, and a cycle."""
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
     for path in MODULES:
         copy = tmp_path / path.relative_to(HOME)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-    with (tmp_path / "boxcars/model/order.py").open("a") as file:
+    return tmp_path
+
+
+def test_another_import_is_found(copied: Path) -> None:
+    """Also one inside of a function, one that is allowed for nothing, and a cycle."""
+    with (copied / "boxcars/model/order.py").open("a") as file:
         file.write("\n\ndef late():\n    from boxcars.engine.flow import stepper\n")
-    (tmp_path / "boxcars/testing/split_invariance.py").write_text("")
-    done = graph("--check", "--home", tmp_path)
+    (copied / "boxcars/testing/split_invariance.py").write_text("")
+    done = graph("--check", "--home", copied)
     assert done.returncode == 1
     said = done.stdout
     assert "model imports engine.flow, which bin/layers.toml does not list" in said
     assert "bin/layers.toml lists engine for testing, which does not import it" in said
     assert re.search(r"a cycle: .*model -> engine.flow", said)
+
+
+def test_a_cycle_of_modules_in_one_package_is_found(copied: Path) -> None:
+    """Also through an import inside of a function; not through one for types."""
+    with (copied / "boxcars/model/types.py").open("a") as file:
+        file.write("\n\ndef late():\n    from boxcars.model import schema\n")
+    with (copied / "boxcars/model/timestamps.py").open("a") as file:
+        file.write("\n\nif TYPE_CHECKING:\n    from boxcars.model import order\n")
+    done = graph("--check", "--home", copied)
+    assert done.returncode == 1
+    assert done.stdout.startswith("a cycle: ")
+    assert "model.types" in done.stdout
+    assert "model.timestamps" not in done.stdout
 
 
 def test_the_picture_is_that_of_the_source(tmp_path: Path) -> None:

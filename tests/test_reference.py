@@ -1,4 +1,4 @@
-"""What is generated from the code is up to date, and the code says enough to generate it from."""
+"""Generated files are up to date, and every box has the metadata they are generated from."""
 
 import ast
 import inspect
@@ -17,14 +17,14 @@ STUB = Path(inspect.getfile(Methods)).with_suffix(".pyi")
 
 
 def test_generated_files_are_up_to_date() -> None:
-    """In a process of its own, for tests add boxes."""
+    """In a separate process, because other tests register boxes."""
     command = [sys.executable, "-m", "boxcars.cli", "generate", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("cls", OURS.values(), ids=OURS)
-def test_every_box_has_its_words(cls: type[Box]) -> None:
+def test_every_box_is_documented(cls: type[Box]) -> None:
     doc = inspect.getdoc(cls) or ""
     assert doc.splitlines()[0].endswith(".")
     assert "\n>>> " in doc, "an example"
@@ -42,13 +42,13 @@ def test_the_stub_has_a_method_for_every_box() -> None:
 
 
 def test_every_box_has_a_test_file() -> None:
-    """Tests mirror the tree: add a file, or say here where the tests of the box are."""
+    """Tests mirror the tree: add a file, or list here where the tests of the box are."""
     elsewhere = {"decode": "convert", "encode": "convert"}
     folder = Path(__file__).parent / "boxes"
     files = {name: f"test_{elsewhere.get(name, name).replace('-', '_')}*.py" for name in OURS}
     assert [name for name, pattern in files.items() if not list(folder.glob(pattern))] == []
 
 
-def test_icons_are_told_apart() -> None:
+def test_icons_are_unique() -> None:
     icons = [cls.icon for cls in OURS.values()]
     assert len(set(icons)) == len(icons)

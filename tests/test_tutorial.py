@@ -1,4 +1,4 @@
-"""The cluster of the tutorial: its shell commands, as they stand there, on a free port."""
+"""The cluster of the tutorial: its shell commands, on a free port."""
 
 import os
 import re

@@ -1,7 +1,7 @@
-"""A network on Spark beside native Structured Streaming: the same files, the same two cores.
+"""A network on Spark compared with native Structured Streaming: same files, same two cores.
 
-A file is an epoch here and a trigger there. Both write Parquet, and of both the median counts,
-without the first ones, in which they warm up.
+A file is one epoch or one trigger. Both write Parquet, and both are measured by the median, without
+the first ones, which warm up.
 """
 
 import statistics
@@ -22,14 +22,14 @@ from boxcars.engine.exec.session import make_session
 
 IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 WARM = 2
-"""How many epochs and triggers do not count."""
+"""Number of warm-up epochs and triggers."""
 
 Inputs = Mapping[str, Path]
 
 
 @dataclass
 class Bench:
-    """A Spark session of two cores, and a folder for what is read and written."""
+    """A Spark session with two cores, and a folder for input and output."""
 
     spark: SparkSession
     folder: Path
@@ -43,7 +43,7 @@ class Bench:
         return folder
 
     def first(self, files: Path, number: int) -> Path:
-        """A folder with the first of some files."""
+        """A folder with the first of the files."""
         folder = self._new()
         folder.mkdir()
         for path in sorted(files.iterdir())[:number]:
@@ -51,7 +51,7 @@ class Bench:
         return folder
 
     def ours(self, net: bx.Network, inputs: Inputs, rows: int, **options: Any) -> float:
-        """The seconds of an epoch of so many rows of each input; ``options`` are those of a run."""
+        """The median seconds of an epoch with ``rows`` rows; ``options`` are those of a run."""
         return statistics.median(self.times(net, inputs, rows, **options)[WARM:])
 
     def times(self, net: bx.Network, inputs: Inputs, rows: int, **options: Any) -> list[float]:
@@ -94,7 +94,7 @@ class Bench:
         return statistics.median(p.durationMs["triggerExecution"] for p in progress[WARM:]) / 1000
 
     def read(self, files: Path, schema: str) -> DataFrame:
-        """The files as a stream, one in a trigger; ``ts`` is the time as Spark wants it."""
+        """The files as a stream, one per trigger; ``ts`` is the time as a Spark timestamp."""
         reader = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         stream = reader.parquet(str(files)).withColumn("ts", sql.col("time").cast("timestamp"))
         return stream.withWatermark("ts", "0 seconds")
@@ -105,7 +105,7 @@ class Bench:
 
 @contextmanager
 def bench() -> Iterator[Bench]:
-    """A bench whose native queries keep their state in memory, which is their fastest way here."""
+    """A bench whose native queries keep their state in memory, which is fastest here."""
     spark = make_session("local[2]", quick=False)
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", IN_MEMORY)
@@ -116,13 +116,13 @@ def bench() -> Iterator[Bench]:
 
 
 def show_native(rows: int, seconds: float) -> float:
-    """Print the speed of the native query, and give it."""
+    """Print and return the speed of the native query."""
     print(f"  native, triggers of {rows:9,}  {rows / seconds:12,.0f} tuples/s", flush=True)
     return rows / seconds
 
 
 def show_ours(rows: int, seconds: float, native: float) -> None:
-    """Print our speed and how many times that of the native query it is."""
+    """Print our speed and its ratio to the native query."""
     speed = rows / seconds
     print(
         f"  Boxcars, epochs of {rows:10,}  {speed:12,.0f} tuples/s  "
@@ -132,5 +132,5 @@ def show_ours(rows: int, seconds: float, native: float) -> None:
 
 
 def frames(number: int, make: Callable[[int], pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """So many frames."""
+    """Yield ``number`` frames."""
     return map(make, range(number))

@@ -1,4 +1,4 @@
-"""Call records for the experiments of the thesis: phones, times, places and prices."""
+"""Call records for the experiments of the thesis: phones, times, positions and prices."""
 
 import numpy as np
 import polars as pl
@@ -7,13 +7,13 @@ import boxcars as bx
 from boxcars.apps.calls import FIELDS
 
 RATE = 555
-"""Calls a second."""
+"""Calls per second."""
 
 
 def calls(rows: int, keys: int, number: int) -> pl.DataFrame:
-    """The calls of one file of many."""
+    """The calls of one file."""
     rng = np.random.default_rng(number)
-    places = ("caller_x", "caller_y", "callee_x", "callee_y")
+    coordinates = ("caller_x", "caller_y", "callee_x", "callee_y")
     return pl.DataFrame(
         {
             "caller": rng.integers(0, keys, rows).astype(str),
@@ -21,7 +21,7 @@ def calls(rows: int, keys: int, number: int) -> pl.DataFrame:
             "time": np.arange(number * rows, (number + 1) * rows) // RATE,
             "duration": rng.integers(1, 600, rows),
             "price": rng.random(rows) * 10,
-            **{place: rng.random(rows) * 1e4 for place in places},
+            **{name: rng.random(rows) * 1e4 for name in coordinates},
         }
     )
 

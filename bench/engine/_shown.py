@@ -1,4 +1,4 @@
-"""What an experiment gave, to keep: JSON and a picture, in bench-results/."""
+"""Write the results of an experiment as JSON and SVG to bench-results/."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,5 +21,5 @@ def keep(
 
 
 def panel(title: str, values: Mapping[str, float]) -> Panel:
-    """Bars by name; the first one stands out."""
+    """Bars by name; the first one is highlighted."""
     return Panel(title, [Bar(name, value) for name, value in values.items()])

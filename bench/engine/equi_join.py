@@ -1,6 +1,6 @@
-"""An equi-join on a window of 60 s, beside the stream-stream join of native Structured Streaming.
+"""An equi-join on a window of 60 s, compared with native Structured Streaming.
 
-The peer has its state in memory, which is its fastest way here.
+The native query keeps its state in memory, which is fastest here.
 """
 
 from functools import partial
@@ -47,7 +47,7 @@ def native(left: DataFrame, right: DataFrame) -> DataFrame:
 
 def main() -> None:
     with bench() as b:
-        print(f"equi-join on 60 s, two streams, {KEYS:,} phones, local[2]; we want 3 times native")
+        print(f"equi-join on 60 s, two streams, {KEYS:,} phones, local[2]; target: 3 times native")
         files = {
             side: b.write(side, frames(FILES, partial(calls, seed)))
             for seed, side in enumerate(("left", "right"))

@@ -1,10 +1,9 @@
-"""How long a tuple takes from source to sink at 1,000, 10,000 and 100,000 tuples a second.
+"""Latency from source to sink at 1,000, 10,000 and 100,000 tuples per second.
 
-Ours goes through all that a service has: another thread's client sends over a socket, the run keeps
-what comes, filters it on Spark in epochs, commits, and a client takes it out; from the moment at
-which a tuple is stamped to the moment at which it is there. Native Structured Streaming makes its
-rows itself (its source ``rate``), filters them, and writes Parquet; from the time of a row to the
-end of the write of its batch.
+For Boxcars, a client in another thread sends over a socket to a service, the run stores the tuples,
+filters them on Spark in epochs, commits, and a client dequeues them; measured from the timestamp of
+a tuple to its arrival. Native Structured Streaming generates its rows (source ``rate``), filters
+them, and writes Parquet; measured from the time of a row to the end of the write of its batch.
 """
 
 import tempfile
@@ -26,7 +25,7 @@ from boxcars.service.target import Service
 
 RATES = (1_000, 10_000, 100_000)
 SECONDS, WARM = 25, 8
-"""How long each rate is kept, and the first part that does not count."""
+"""Seconds for each rate, and the warm-up seconds that do not count."""
 BEAT = 0.02
 """Seconds between two batches."""
 
@@ -45,7 +44,7 @@ def batches(rate: int) -> list[Batch]:
 
 
 def ours(spark: SparkSession, rate: int) -> list[float]:
-    """The latencies of all tuples behind the warm-up."""
+    """The latencies of all tuples after the warm-up."""
     found: list[np.ndarray] = []
     with tempfile.TemporaryDirectory(prefix="boxcars-bench-") as folder:
         running = bx.run(
@@ -74,7 +73,7 @@ def _read(client: Client, found: list[np.ndarray], begun: float) -> None:
 
 
 def native(spark: SparkSession, rate: int) -> list[float]:
-    """The same of Structured Streaming."""
+    """The same for Structured Streaming."""
     found: list[float] = []
     begun = time.time()
 

@@ -1,4 +1,4 @@
-"""A map and a filter, beside native Structured Streaming, which keeps no state for that either."""
+"""A map and a filter, compared with native Structured Streaming."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ import boxcars as bx
 
 KEYS = 100_000
 SIZES = {200_000: 12, 1_000_000: 6}
-"""The rows of a file, and the number of files."""
+"""Rows per file, and number of files."""
 
 
 def calls(rows: int, number: int) -> pl.DataFrame:
@@ -27,24 +27,24 @@ def calls(rows: int, number: int) -> pl.DataFrame:
 
 
 def network() -> bx.Network:
-    net = bx.Network("dear-calls")
+    net = bx.Network("expensive-calls")
     fields = {"caller": "str", "callee": "str", "time": "int", "price": "float"}
     stream = net.input("calls", ts="time", fields=fields)
-    dear = stream.filter("price > 5 AND caller <> callee").named("dear")
+    expensive = stream.filter("price > 5 AND caller <> callee").named("expensive")
     net.output(
-        "out", dear.map(time="time", caller="caller", cents="price * 100 + 1").named("cents")
+        "out", expensive.map(time="time", caller="caller", cents="price * 100 + 1").named("cents")
     )
     return net
 
 
 def native(stream: DataFrame) -> DataFrame:
-    dear = stream.filter("price > 5 AND caller <> callee")
-    return dear.selectExpr("time", "caller", "price * 100 + 1 AS cents")
+    expensive = stream.filter("price > 5 AND caller <> callee")
+    return expensive.selectExpr("time", "caller", "price * 100 + 1 AS cents")
 
 
 def main() -> None:
     with bench() as b:
-        print("map and filter, local[2]; we want 3 times native")
+        print("map and filter, local[2]; target: 3 times native")
         for rows, number in SIZES.items():
             files = b.write(f"calls-{rows}", frames(number, partial(calls, rows)))
             schema = "caller string, callee string, time long, price double"

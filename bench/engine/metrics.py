@@ -1,8 +1,8 @@
-"""What it costs to be watched: the StreamCloud aggregate with and without its metrics.
+"""The cost of monitoring: the StreamCloud aggregate with and without metrics.
 
-Watched means: a service whose /metrics is scraped every second, and a file of statistics. A run is
-watched for some epochs, then not, and so on: the machine is noisy, but two such turns in a row are
-alike. Also says how long a look takes by itself.
+Monitored means: a service whose /metrics is scraped every second, and a file of statistics. A run
+is monitored for some epochs, then not, and so on: the machine is noisy, but consecutive turns are
+comparable. Also measures a single scrape.
 """
 
 import statistics
@@ -24,7 +24,7 @@ from boxcars.service.server import Server
 
 ROWS, FILES, KEYS = 200_000, 60, 100_000
 TURN, ROUNDS, LOOKS = 10, 12, 50
-"""Epochs in a turn, runs, and looks that are measured by themselves."""
+"""Epochs per turn, runs, and scrapes that are measured separately."""
 
 
 def network() -> bx.Network:
@@ -35,7 +35,7 @@ def network() -> bx.Network:
 
 
 class Turns:
-    """Watches a run in every second turn, and takes the time of each."""
+    """Monitor a run in every second turn, and measure the time of each turn."""
 
     def __init__(self, metrics: Path) -> None:
         self.seconds: list[float] = []
@@ -65,7 +65,7 @@ class Turns:
             look(self.address)
 
     def ratios(self) -> list[float]:
-        """Watched against not watched, of turns in a row, without the first two."""
+        """Ratios of monitored to unmonitored consecutive turns, without the first two."""
         kept = self.seconds[2:]
         return [watched / plain for plain, watched in zip(kept[::2], kept[1::2], strict=False)]
 
@@ -76,7 +76,7 @@ def look(address: str) -> None:
 
 
 def measure(b: Bench, files: Path) -> tuple[list[float], float]:
-    """The ratios of turns, and the seconds of the processor that a look takes."""
+    """The ratios of turns, and the CPU seconds of a scrape."""
     with tempfile.TemporaryDirectory(prefix="boxcars-bench-") as folder, ExitStack() as closing:
         turns = Turns(Path(folder) / "metrics.jsonl")
         turns.run = bx.run(
@@ -106,9 +106,11 @@ def main() -> None:
     ratios = sorted(ratio for turns, _ in found for ratio in turns)
     low, middle, high = statistics.quantiles(ratios, n=4)
     seconds = statistics.median(seconds for _, seconds in found)
-    print(f"  watched, {len(ratios)} turns beside the one before: {100 * (middle - 1):+.1f} % time")
+    print(
+        f"  monitored, {len(ratios)} turns vs. the previous one: {100 * (middle - 1):+.1f} % time"
+    )
     print(f"  half of the turns are between {100 * (low - 1):+.1f} % and {100 * (high - 1):+.1f} %")
-    print(f"  a look by itself takes {1000 * seconds:.1f} ms of one core, every second")
+    print(f"  one scrape takes {1000 * seconds:.1f} ms of one core, every second")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""High mobility (examples/high-mobility.yaml), beside native Structured Streaming.
+"""High mobility (examples/high-mobility.yaml), compared with native Structured Streaming.
 
-There is no window of tuples there. Two native queries come near, both with their state in memory:
+Structured Streaming has no tuple windows. Two native queries are similar, with state in memory:
 
-- the same results but for ties: a function in Python with a state for each phone, its last call
-  (applyInPandasWithState; transformWithState needs protobuf and RocksDB);
-- all within the JVM, but other results: a join of the stream with itself that finds all pairs of
-  calls of a phone that are less than a minute apart.
+- the same results except for ties: a stateful Python function that stores the last call of each
+  phone (applyInPandasWithState; transformWithState needs protobuf and RocksDB);
+- all within the JVM, but different results: a self-join that finds all pairs of calls of a phone
+  that are less than a minute apart.
 
-The first costs its time for each phone in a trigger, the second for each trigger: so the first is
-measured with small triggers and with larger ones, and ours with epochs as large and with our own.
+The first has a cost per phone in a trigger, the second per trigger: so the first is measured with
+small and larger triggers, and Boxcars with epochs of the same sizes and of its usual size.
 """
 
 import os
@@ -32,10 +32,10 @@ import boxcars as bx
 
 KEYS, RATE = 100_000, 555
 SIZES = {"by_state": (1_000, 10_000), "by_join": (50_000,)}
-"""The calls of a trigger."""
+"""Calls per trigger."""
 FILES, NATIVE = 50, 5
 OWN = 500_000
-"""The calls of our own epochs."""
+"""Calls per epoch, for the usual size of epochs."""
 NETWORK = Path(__file__).parents[2] / "examples/high-mobility.yaml"
 CALLS = """caller string, callee string, time long, duration long, price double,
            caller_x double, caller_y double, callee_x double, callee_y double"""
@@ -47,7 +47,7 @@ FIELDS = ("time", "x", "y")
 
 def calls(rows: int, number: int) -> pl.DataFrame:
     rng = np.random.default_rng(number)
-    places = ("caller_x", "caller_y", "callee_x", "callee_y")
+    coordinates = ("caller_x", "caller_y", "callee_x", "callee_y")
     return pl.DataFrame(
         {
             "caller": rng.integers(0, KEYS, rows).astype(str),
@@ -55,13 +55,13 @@ def calls(rows: int, number: int) -> pl.DataFrame:
             "time": np.arange(number * rows, (number + 1) * rows) // RATE,
             "duration": rng.integers(1, 600, rows),
             "price": rng.random(rows) * 10,
-            **{place: rng.random(rows) * 1e4 for place in places},
+            **{name: rng.random(rows) * 1e4 for name in coordinates},
         }
     )
 
 
 def pair(key: Any, parts: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
-    """Each call of a phone with the one before it."""
+    """Each call of a phone with the previous one."""
     rows = [row for part in parts for row in part.itertuples(index=False, name=None)]
     rows.sort(key=itemgetter(1))
     if state.exists:
@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def compare(b: Bench, query: Callable[[DataFrame], DataFrame], rows: int) -> float:
-    """Triggers and epochs of so many calls; the speed of the native query."""
+    """Compare triggers and epochs of ``rows`` calls; return the speed of the native query."""
     files = b.write(f"{query.__name__}-{rows}", frames(FILES, partial(calls, rows)))
     native = show_native(rows, b.native(query(b.read(b.first(files, NATIVE), CALLS))))
     show_ours(rows, b.ours(bx.load(NETWORK), {"calls": files}, rows), native)

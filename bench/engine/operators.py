@@ -1,7 +1,7 @@
 """StreamCloud's operators (thesis, 3.3.3): map, aggregate, join and product, by instances.
 
-The thesis has 1, 20 and 40 nodes; here are two cores, so one instance and two are shown beside what
-one of its nodes of 2007 did. Its Cartesian product is counted in comparisons, and so is ours.
+The thesis has 1, 20 and 40 nodes; here are two cores, so one and two instances are compared with
+one of its nodes (2007). As in the thesis, the Cartesian product is measured in comparisons.
 """
 
 from functools import partial
@@ -14,9 +14,9 @@ import boxcars as bx
 
 ROWS, FILES, KEYS = 200_000, 8, 100_000
 FEW = 5_000
-"""Calls of an epoch of the product, which looks at all pairs."""
+"""Calls per epoch of the product, which compares all pairs."""
 THESIS = {"map": 7_000, "aggregate": 11_000, "join": 7_000}
-"""Tuples a second of one node."""
+"""Tuples per second of one node."""
 
 
 def map_network() -> bx.Network:

@@ -1,10 +1,9 @@
-"""Where the time of an epoch goes, beside the same query as a batch by hand in Polars.
+"""Where the time of an epoch goes, compared with a handwritten batch query in Polars.
 
 A batch reads all files, computes, and writes one: no epochs, no checkpoint, no Spark. A run is then
-looked at by py-spy, about 200 times a second, in the driver and in the Python workers of Spark,
-which it does not stop for that; it must be allowed to (by root, or where kernel.yama.ptrace_scope
-is 0). What Java does has no line of its own; it is the time of the job that is not that of the
-worker.
+sampled by py-spy, about 200 times per second, in the driver and in Spark's Python workers, without
+stopping them; that needs permission (root, or kernel.yama.ptrace_scope 0). Java has no line of its
+own; it is the time of the job outside the worker.
 """
 
 import os
@@ -31,30 +30,30 @@ import boxcars as bx
 from boxcars.model.problem import BoxcarsError
 
 RATE = 200
-"""Looks a second."""
+"""Samples per second."""
 FILES, ROUNDS = 24, 3
 READY = "Sampling process"
 
-DRIVER = {"its job on Spark": "run_job", "else in the driver": "_run_epochs"}
-"""What the driver does, by a function that is at work; the first that is found counts."""
+DRIVER = {"its job on Spark": "run_job", "other driver code": "_run_epochs"}
+"""Activities of the driver, by a function on the stack; the first match counts."""
 TASK = {"the task": "_run_alone"}
 THREADS = {
     "reading files": "read_split",
-    "the order of the input": "take_turn",
+    "ordering the input": "take_turn",
     "writing files": "write_output",
-    "states": "_states",
-    "to instances and back": r"split \(boxcars/engine/layout|_merge \(boxcars/engine/epoch",
+    "state": "_states",
+    "shuffle and merge": r"split \(boxcars/engine/layout|_merge \(boxcars/engine/epoch",
     "pairs": "Aggregate.step",
     "union": "Union.step",
     "maps and filters": "_run_chain",
-    "else": "run_piece",
+    "other": "run_piece",
 }
-"""What the threads of a worker do, side by side."""
+"""Activities of the threads of a worker."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """A network, its data, and the same by hand."""
+    """A network, its data, and the handwritten query."""
 
     title: str
     network: bx.Network
@@ -63,9 +62,9 @@ class Work:
     by_hand: Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
-def dear_calls(calls: pl.LazyFrame) -> pl.LazyFrame:
-    dear = calls.filter((pl.col("price") > 5) & (pl.col("caller") != pl.col("callee")))
-    return dear.select("time", "caller", cents=pl.col("price") * 100 + 1)
+def expensive_calls(calls: pl.LazyFrame) -> pl.LazyFrame:
+    expensive = calls.filter((pl.col("price") > 5) & (pl.col("caller") != pl.col("callee")))
+    return expensive.select("time", "caller", cents=pl.col("price") * 100 + 1)
 
 
 def fast_phones(calls: pl.LazyFrame) -> pl.LazyFrame:
@@ -82,13 +81,13 @@ def fast_phones(calls: pl.LazyFrame) -> pl.LazyFrame:
 
 
 WORKS = (
-    Work("map and filter", map_filter.network(), 1_000_000, map_filter.calls, dear_calls),
+    Work("map and filter", map_filter.network(), 1_000_000, map_filter.calls, expensive_calls),
     Work("high mobility", bx.load(mobility.NETWORK), 500_000, mobility.calls, fast_phones),
 )
 
 
 def batch(work: Work, files: Path, out: Path) -> float:
-    """The seconds of the batch, median of some."""
+    """The median seconds of the batch."""
     times = []
     for _ in range(ROUNDS):
         start = perf_counter()
@@ -99,7 +98,7 @@ def batch(work: Work, files: Path, out: Path) -> float:
 
 @contextmanager
 def looked_at(found: Path) -> Iterator[None]:
-    """Look at this process and those below it."""
+    """Sample this process and its children."""
     spy = Path(sysconfig.get_path("scripts")) / "py-spy"
     options = ["--subprocesses", "--idle", "--nonblocking", "--rate", str(RATE), "--format", "raw"]
     command = [str(spy), "record", "--pid", str(os.getpid()), *options, "--output", str(found)]
@@ -124,7 +123,7 @@ def looked_at(found: Path) -> Iterator[None]:
 
 
 def stacks(found: Path) -> Counter[str]:
-    """How often each stack was seen."""
+    """The number of samples of each stack."""
     seen: Counter[str] = Counter()
     for line in found.read_text(encoding="utf-8").splitlines():
         stack, _, number = line.rpartition(" ")
@@ -133,7 +132,7 @@ def stacks(found: Path) -> Counter[str]:
 
 
 def shares(seen: Counter[str], kinds: Mapping[str, str]) -> dict[str, int]:
-    """How often what was seen that is of some kind."""
+    """The number of samples of each activity."""
     counts = dict.fromkeys(kinds, 0)
     for stack, number in seen.items():
         kind = next((name for name, mark in kinds.items() if re.search(mark, stack)), None)
@@ -143,7 +142,7 @@ def shares(seen: Counter[str], kinds: Mapping[str, str]) -> dict[str, int]:
 
 
 def profile(b: Bench, work: Work, files: Path) -> tuple[list[float], Counter[str]]:
-    """The seconds of epochs while they are looked at, and what was seen."""
+    """The seconds of epochs while they are sampled, and the samples."""
     found = b.folder / "stacks"
     b.times(work.network, {"calls": b.first(files, WARM + 1)}, work.rows)
     with looked_at(found):
@@ -152,7 +151,7 @@ def profile(b: Bench, work: Work, files: Path) -> tuple[list[float], Counter[str
 
 
 def agree(work: Work) -> bool:
-    """Whether the batch gives what the network gives."""
+    """Whether the batch and the network compute the same rows."""
     data = work.data(100_000, 0)
     (output,) = work.network.outputs
     ours = pl.from_arrow(bx.preview(work.network, {"calls": data})[output])
@@ -163,7 +162,7 @@ def agree(work: Work) -> bool:
 
 
 def show(title: str, counts: Mapping[str, int], look: float) -> None:
-    """Milliseconds of an epoch by what is done; a ``look`` stands for so many of them."""
+    """Print milliseconds per epoch by activity; a sample stands for ``look`` milliseconds."""
     total = sum(counts.values())
     print(f"    {title:26} {look * total:6.0f} ms")
     for name, number in sorted(counts.items(), key=lambda item: -item[1]):
@@ -172,19 +171,19 @@ def show(title: str, counts: Mapping[str, int], look: float) -> None:
 
 
 def compare(b: Bench, work: Work) -> None:
-    """Speeds, their ratio, and the profile."""
+    """Print the speeds, their ratio, and the profile."""
     if not agree(work):
-        raise BoxcarsError(f"{work.title}: the batch gives something else.")
+        raise BoxcarsError(f"{work.title}: the batch computes different rows.")
     files = b.write(work.title.replace(" ", "-"), frames(FILES, partial(work.data, work.rows)))
     theirs = FILES * work.rows / batch(work, files, b.folder / "batch.parquet")
     ours = work.rows / b.ours(work.network, {"calls": files}, work.rows)
     print(f"  {work.title}, epochs of {work.rows:,}")
-    print(f"    a batch by hand  {theirs / 1e6:5.1f} M tuples/s")
-    print(f"    Boxcars on Spark {ours / 1e6:5.1f} M tuples/s, {ours / theirs:.2f} times as fast")
+    print(f"    handwritten batch {theirs / 1e6:5.1f} M tuples/s")
+    print(f"    Boxcars on Spark  {ours / 1e6:5.1f} M tuples/s, {ours / theirs:.2f} times as fast")
     times, seen = profile(b, work, files)
     driver = shares(seen, DRIVER)
     look = 1000 * mean(times) / sum(driver.values())
-    print(f"    {sum(driver.values()):,} looks at {len(times)} epochs:")
+    print(f"    {sum(driver.values()):,} samples of {len(times)} epochs:")
     show("an epoch", driver, look)
     show("of it in the worker", shares(seen, TASK), look)
     show("its threads", shares(seen, THREADS), look)

@@ -1,7 +1,7 @@
-"""What size costs: keys that are kept, buckets, and instances.
+"""The cost of size: stored keys, buckets, and instances.
 
 The StreamCloud aggregate (60/10 by caller). Keys: all of them are in the state before the measured
-epochs, each of which has 200,000 calls, so what grows is only what is kept.
+epochs, each of which has 200,000 calls, so only the size of the state differs.
 """
 
 from functools import partial
@@ -29,7 +29,7 @@ def network() -> bx.Network:
 
 
 def kept() -> bx.Network:
-    """Windows that stay open: each caller's last two calls, so a key that came once is kept."""
+    """Windows that stay open: each caller's last two calls, so a key with one call is stored."""
     net = bx.Network("kept")
     pairs = input_of(net).aggregate(bx.tuples(2, 1), by="caller", before="first(time)")
     net.output("out", pairs)
@@ -37,7 +37,7 @@ def kept() -> bx.Network:
 
 
 def filled(keys: int, number: int) -> pl.DataFrame:
-    """All keys in the first files, then busy ones."""
+    """All keys in the first files, then active ones."""
     first = -(-keys // ROWS)
     frame = calls(ROWS, BUSY, number)
     if number >= first:
@@ -47,8 +47,8 @@ def filled(keys: int, number: int) -> pl.DataFrame:
 
 
 def by_keys(b: Bench) -> dict[str, float]:
-    """Tuples a second, by the keys that are kept."""
-    print("  keys kept     tuples/s, epochs of 200,000 calls      time against 1 M keys")
+    """Tuples per second, by the number of stored keys."""
+    print("  stored keys   tuples/s, epochs of 200,000 calls   time relative to 1 M keys")
     found: dict[str, float] = {}
     for keys in KEYS:
         number = -(-keys // ROWS) + 12
@@ -61,7 +61,7 @@ def by_keys(b: Bench) -> dict[str, float]:
 
 
 def by_option(b: Bench, option: str, numbers: list[int]) -> dict[str, float]:
-    """Tuples a second, by the number of buckets or instances."""
+    """Tuples per second, by the number of buckets or instances."""
     files = b.write(option, frames(FILES, partial(calls, ROWS, BUSY)))
     found = {}
     for number in numbers:

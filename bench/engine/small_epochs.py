@@ -1,4 +1,4 @@
-"""The fixed cost of an epoch: 1,000 calls from file to file, by time windows, beside native."""
+"""The fixed cost of an epoch: 1,000 calls, time windows, file to file, compared with native."""
 
 from _beside import bench, frames
 from streamcloud import calls, native, network

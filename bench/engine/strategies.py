@@ -1,7 +1,7 @@
-"""StreamCloud's strategies (thesis, 3.2): one query, cut in three ways, and what that costs.
+"""StreamCloud's strategies (thesis, 3.2): one query, split in three ways.
 
-High mobility (examples/high-mobility.yaml): query-cloud runs the whole query in every instance,
-operator-cloud makes each box a subcluster, operator-set-cloud cuts before stateful boxes only.
+High mobility (examples/high-mobility.yaml): query-cloud runs the whole query on every instance,
+operator-cloud makes each box a subcluster, operator-set-cloud splits only before stateful boxes.
 """
 
 from functools import partial
@@ -32,7 +32,7 @@ def main() -> None:
             found[strategy.removesuffix("-cloud")] = ROWS / seconds
             print(f"  {strategy:20} {shape} {ROWS / seconds:10,.0f}", flush=True)
         rows = [{"strategy": name, "speed": speed} for name, speed in found.items()]
-        title = "High mobility by strategy, tuples a second (log scale)"
+        title = "High mobility by strategy, tuples per second (log scale)"
         keep("strategies", rows, [panel("epochs of 200,000", found)], title, "")
 
 

@@ -1,7 +1,7 @@
-"""The aggregate of StreamCloud's evaluation, beside native Structured Streaming.
+"""The aggregate of StreamCloud's evaluation, compared with native Structured Streaming.
 
-Calls by caller, 60 s every 10 s, count and mean, only those with three calls or more. The peer has
-its state in memory, which is its fastest way here.
+Calls by caller, 60 s every 10 s, count and mean, only those with three calls or more. The native
+query keeps its state in memory, which is fastest here.
 """
 
 import numpy as np

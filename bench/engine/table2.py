@@ -1,10 +1,10 @@
-"""Table 2 of the Aurora retrospective: what it costs to bring a tuple into a network and out again.
+"""Table 2 of the Aurora retrospective: the cost of sending a tuple through a network.
 
-Another process enqueues tuples of 64 bytes in batches, and others dequeue what comes out; the time
-from the first tuple until all are kept, or until the last one is out of the slowest dequeuer, by
-tuple. Aurora's figures are of 2004, of memory and of one machine; ours include a network port, a
-journal on disk, Spark, and results that survive a crash. So the absolute figures say little: what a
-box, a dequeuer and a batch add to them is what the paper asks.
+One process enqueues tuples of 64 bytes in batches, and others dequeue the results; measured from
+the first tuple until all are stored, or until the slowest dequeuer has the last one, per tuple.
+Aurora's figures are from 2004, in memory and on one machine; ours include a network port, a journal
+on disk, Spark, and results that survive a crash. So the absolute figures are hard to compare; the
+paper's question is the marginal cost of a box, a dequeuer and a batch.
 """
 
 import json
@@ -30,9 +30,9 @@ from boxcars.service.server import Server
 FIELDS = {"time": "int"} | {f"f{n}": "int" for n in range(7)}
 """Eight numbers of eight bytes."""
 MOST, SECONDS = 2_000_000, 10
-"""The paper's number of tuples; fewer where so many would take longer than about so long."""
+"""The paper's number of tuples, and the approximate limit in seconds that reduces it."""
 GUESS = {1: 20_000, 10: 200_000, 100: 2_000_000, 1000: 2_000_000}
-"""How many tuples of a batch size are enqueued."""
+"""The number of tuples to enqueue for a batch size."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ ROWS = [
 
 
 def network(kind: str) -> bx.Network:
-    """One of the paper's networks; a union is of the stream and of nothing."""
+    """One of the paper's networks; a union merges the stream with an empty one."""
     net = bx.Network(kind.lower())
     stream = net.input("tuples", ts="time", fields=FIELDS)
     if kind == "FILTER":
@@ -76,7 +76,7 @@ def network(kind: str) -> bx.Network:
 
 
 def tuples(number: int) -> pa.Table:
-    """So many tuples; the time grows, and the last second is one tuple that lets the rest go."""
+    """``number`` tuples with increasing times; the last one advances the frontier past the rest."""
     rng = np.random.default_rng(7)
     times = np.arange(number, dtype=np.int64) // 1000
     times[-1] += 1
@@ -103,7 +103,7 @@ def served(spark: SparkSession, row: Row) -> Iterator[str]:
 
 
 def measure(spark: SparkSession, row: Row) -> tuple[int, float]:
-    """How many tuples went through, and the nanoseconds of each."""
+    """The number of tuples, and the nanoseconds per tuple."""
     number = min(MOST, GUESS[row.batch])
     with served(spark, row) as address:
         command = [sys.executable, __file__]
@@ -120,7 +120,7 @@ def measure(spark: SparkSession, row: Row) -> tuple[int, float]:
 
 
 def enqueue(address: str, number: int, batch: int) -> None:
-    """Enqueue, and say when it began and when all was kept."""
+    """Enqueue, and print the start time and the time when all tuples were stored."""
     table = tuples(number)
     with Client(address).feed("tuples", batch) as feed:
         begin = time.time()
@@ -131,7 +131,7 @@ def enqueue(address: str, number: int, batch: int) -> None:
 
 
 def dequeue(address: str, number: int) -> None:
-    """Dequeue, and say when the last tuple came."""
+    """Dequeue, and print the time of the last tuple."""
     left = number
     for _, table in Client(address).dequeue("out"):
         left -= table.num_rows
@@ -147,14 +147,14 @@ COSTS: dict[str, Callable[[Mapping[str, float]], float]] = {
     "a box (a union; mean of five)": lambda t: (t["L"] - t["G"]) / 5,
     "a predicate": lambda t: t["J"] - t["K"],
 }
-"""What the differences of rows say."""
+"""Marginal costs, from differences between rows."""
 
 
 def main() -> None:
     spark = make_session("local[2]", quick=False)
     wake_workers(spark)
     measure(spark, Row("", "NULL", 1, 1000, 0))
-    print("  row  network      dequeuers  batch      tuples  Aurora (2004)   Boxcars, ns a tuple")
+    print("  row  network      dequeuers  batch      tuples  Aurora (2004)   Boxcars, ns/tuple")
     found = {}
     for row in ROWS:
         number, found[row.name] = measure(spark, row)
@@ -173,7 +173,7 @@ def main() -> None:
         for r in ROWS
     ]
     note = "Aurora: 2004, in memory. Boxcars: a network port, a journal on disk, Spark."
-    keep("table2", rows, panels, "Table 2: nanoseconds a tuple (log scale)", note)
+    keep("table2", rows, panels, "Table 2: nanoseconds per tuple (log scale)", note)
     for words, cost in COSTS.items():
         print(f"  {words:34} {cost(paper):8,.0f} {cost(found):10,.0f}")
 

@@ -1,8 +1,8 @@
-"""Joins on windows of time, beside the same batch query in plain Polars and in DuckDB.
+"""Joins on time windows, compared with the same batch query in plain Polars and in DuckDB.
 
-One core (Polars and DuckDB are told to use one thread), medians of several runs, all engines in
-turn. All start from Polars frames and end with an Arrow table. The others need not care for the
-order of the result, nor for anything but whole tables; we also run in trains.
+One core (Polars and DuckDB use one thread), medians of several runs, all engines interleaved. All
+start from Polars data frames and end with an Arrow table. The others do not guarantee an order and
+process whole tables; Boxcars also runs in trains.
 """
 
 import os
@@ -111,7 +111,7 @@ def measure(work: Callable[[], object]) -> float:
 
 
 def compare(title: str, ways: Ways, tuples: int) -> None:
-    """All ways must give the same number of pairs; the ratio is to the best of the others."""
+    """All variants must compute the same number of pairs; the ratio is to the best baseline."""
     pairs = {name: work().num_rows for name, work in ways.items()}
     assert len(set(pairs.values())) == 1, pairs
     times: dict[str, list[float]] = {name: [] for name in ways}

@@ -1,8 +1,8 @@
-"""An aggregate of the user's own beside the built-in one: compiled, and as plain Python.
+"""A user-defined aggregate compared with the built-in one: compiled, and as plain Python.
 
-The mean of a sliding time window, once built in and four times as a class: with and without
-``combine``, compiled and not. Windows of 6 and of 600 tuples show what ``combine`` is good for.
-The time is that of the box on one core, without compiling; plain Python gets fewer tuples.
+The mean of a sliding time window, built-in and as four classes: with and without ``combine``,
+compiled and not. Windows of 6 and of 600 tuples show the effect of ``combine``. The time is that of
+the box on one core, without compilation; plain Python gets fewer tuples.
 """
 
 import os
@@ -72,7 +72,7 @@ def network(function: str, ratio: int) -> bx.Network:
 
 
 def seconds(names: list[str], ratio: int, rows: int) -> dict[str, float]:
-    """The time of the box for each function, measured in turn."""
+    """The time of the box for each function, interleaved."""
     data, nets = calls(rows), {name: network(name, ratio) for name in names}
     times: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(ROUNDS + 1):
@@ -85,7 +85,7 @@ def main() -> None:
     keep_memory()
     for name, cls, compiled in WAYS.values():
         bx.aggregate(name=name, compile=compiled)(cls)
-    print(f"the mean over sliding windows, {KEYS} keys, one core, medians of {ROUNDS} in turn")
+    print(f"the mean over sliding windows, {KEYS} keys, one core, medians of {ROUNDS}, interleaved")
     for ratio in (6, 600):
         for compiled, rows in ((True, ROWS), (False, ROWS // LESS)):
             ways = {way: name for way, (name, _, c) in WAYS.items() if c is compiled}

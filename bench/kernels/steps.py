@@ -1,10 +1,10 @@
-"""What a small step costs beside a large window: costs should follow what comes, not what is kept.
+"""The cost of a small step with a large window: it should depend on new tuples, not on stored ones.
 
-One core, the time of the box alone. Sliding aggregates take a second of stream at a time, with
-windows of three sizes; a join takes a few tuples at a time beside windows with a million; a window
-that grows without end counts distinct values; the input of a class of one's own ends. The mean of
-an aggregate is over the steps in which the largest window slides by its size, so that what is done
-once in that time is in it.
+One core, the time of the box alone. Sliding aggregates process one second of event time per step,
+with windows of three sizes; a join processes a few tuples per step, with up to a million in its
+windows; a landmark window counts distinct values; the input of a user-defined class ends. The mean
+of an aggregate is over the steps in which the largest window slides by its size, and so includes
+work that is done once in that time.
 """
 
 import os
@@ -46,7 +46,7 @@ def calls(time: int, rows: int, keys: int, seed: int = 0) -> pl.DataFrame:
 
 
 def seconds(box: Any, trains: Trains) -> Iterator[float]:
-    """The time of each step; each ends a second later than the one before."""
+    """The time of each step; each ends a second later than the previous one."""
     state = None
     for now, given in enumerate(trains, 1):
         schemas = (SCHEMA,) * len(given)
@@ -58,13 +58,13 @@ def seconds(box: Any, trains: Trains) -> Iterator[float]:
 
 
 def sliding(kind: str, rate: int, keys: int) -> None:
-    """Windows of all sizes, in turns, so that whatever else the machine does meets all of them."""
+    """Windows of all sizes, interleaved, so that noise of the machine affects all of them."""
     runs = []
     for size in SIZES:
         box = Aggregate.build(KINDS[kind](size), by="phone", n="count()", mean="avg(x)")
         runs.append(seconds(box, ((calls(now, rate, keys),) for now in range(2 * SIZES[-1]))))
     times = np.array(list(zip(*runs, strict=True)))[SIZES[-1] :] * 1000
-    print(f"  {kind}, {keys:,} keys, {rate:,} tuples in a step")
+    print(f"  {kind}, {keys:,} keys, {rate:,} tuples per step")
     for size, mean, median in zip(SIZES, times.mean(0), np.median(times, 0), strict=True):
         print(
             f"    size {size:4}: median {median:6.1f} ms, mean {mean:6.1f} ms, "
@@ -88,7 +88,7 @@ def join(kept: int, rate: int, keys: int) -> None:
 
 
 def distinct(values: int, rate: int) -> None:
-    """One window that grows without end, with a result for each tuple."""
+    """One landmark window, with a result for each tuple."""
     box = Aggregate.build(bx.landmark(emit="change"), n="count_distinct(x)")
     rng = np.random.default_rng(0)
     trains = (
@@ -106,7 +106,7 @@ def distinct(values: int, rate: int) -> None:
 
 
 class Changes(bx.PerKey):
-    """A class of one's own that does nothing as time passes."""
+    """A user-defined class without timers."""
 
     keeps: ClassVar[dict[str, str]] = {"x": "float"}
 
@@ -116,7 +116,7 @@ class Changes(bx.PerKey):
 
 
 def end(keys: int) -> None:
-    """The end of the input beside keys that have nothing to do then."""
+    """The end of the input with many keys without timers."""
     box: Any = Custom.build(Changes, by="phone")
     phones = pl.DataFrame({"phone": pl.Series(range(keys)).cast(pl.String)})
     train = phones.with_columns(time=pl.lit(0), x=pl.lit(0.5)).select("time", "phone", "x")
@@ -128,7 +128,7 @@ def end(keys: int) -> None:
 
 def main() -> None:
     keep_memory()
-    print("small steps beside large windows, one core")
+    print("small steps with large windows, one core")
     for kind in KINDS:
         sliding(kind, 2_000, 1_000)
     sliding("tuples, every tuple", 20_000, 10_000)

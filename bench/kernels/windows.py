@@ -1,9 +1,9 @@
-"""Windows on one core, beside hand-written batch queries in Polars over the same data.
+"""Windows on one core, compared with handwritten batch queries in Polars over the same data.
 
 The sliding time aggregate of StreamCloud's evaluation (60 s every 10 s by caller, count and mean),
 and tuple windows 2/1 with first and last (the high mobility query). Then the cost of a window's
-size: size/advance of 6 and of 600, counting tuples in and results out. All start from a frame and
-end with one, and take turns.
+size: size/advance of 6 and of 600, counting tuples in and results out. All start and end with a
+data frame, and are interleaved.
 """
 
 import os
@@ -43,7 +43,7 @@ def calls(rows: int, keys: int = KEYS) -> pl.DataFrame:
 
 
 def batch(window: bx.Window, **functions: str) -> Way:
-    """All calls in one train, up to the time of the last, from a frame to a frame."""
+    """All calls in one train, up to the time of the last, from data frame to data frame."""
     box = Aggregate.build(window, by="caller", fields=functions)
     state = box.start((SCHEMA,))
 
@@ -60,7 +60,7 @@ def polars_sliding(data: pl.DataFrame) -> pl.DataFrame:
 
 
 def polars_sliding_in_order(data: pl.DataFrame) -> pl.DataFrame:
-    """The same in the order in which a stream gives it: by window, and then by key."""
+    """The same, sorted as a stream: by window, and then by key."""
     return polars_sliding(data).sort("time", "caller")
 
 
@@ -70,7 +70,7 @@ def polars_pairs(data: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_turns(data: pl.DataFrame, ways: Sequence[Way]) -> list[float]:
-    """The median time of each way; whatever else the machine does meets all of them.
+    """The median time of each variant, interleaved so that noise affects all of them.
 
     Each is called once more before it is timed, so that it finds its own data in the caches.
     """

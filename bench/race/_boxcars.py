@@ -10,7 +10,7 @@ import boxcars as bx
 from boxcars.engine.exec.session import make_session
 
 EPOCH, SMALL = 1_000_000, 2_000
-"""The rows of an epoch, of each input, and so few that small data has several."""
+"""Rows per epoch and input; few enough that the small data has several epochs."""
 
 
 def job(task: Task) -> Run:

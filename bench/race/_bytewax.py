@@ -1,9 +1,9 @@
 """Bytewax, from Parquet files, read with Arrow, to CSV files.
 
-Two processes of one worker each, for workers in one process share Python's lock. No recovery: what
-it has in memory is lost when it stops. It has a clock for each key and none for a whole stream.
-So an aggregate of an aggregate can't know when all callers have closed a window, and is done at
-the end of the input; and it joins windows but not intervals, so the join is a state of its own.
+Two processes with one worker each, because workers in one process share Python's GIL. No recovery:
+state in memory is lost when it stops. Bytewax has a clock per key, but none for a whole stream. So
+an aggregate of an aggregate cannot know when all callers have closed a window, and is computed at
+the end of the input; and it has window joins but no interval joins, so the join is custom code.
 """
 
 import multiprocessing
@@ -40,7 +40,7 @@ Row = tuple[Any, ...]
 
 
 class Reader(StatefulSourcePartition[Row, None]):
-    """Files one after the other, as tuples of some columns."""
+    """Yield the rows of files, as tuples of some columns."""
 
     def __init__(self, files: list[str], columns: list[str]) -> None:
         self.batches = self._read(files, columns)
@@ -60,7 +60,7 @@ class Reader(StatefulSourcePartition[Row, None]):
 
 
 class Files(FixedPartitionedSource[Row, None]):
-    """Parquet files, in some partitions."""
+    """Parquet files, in several partitions."""
 
     def __init__(self, files: list[Path], columns: str, partitions: int = 1) -> None:
         self.files = [str(path) for path in files]
@@ -79,12 +79,14 @@ Flow = Callable[[Dataflow, dict[str, list[Path]]], KeyedStream[str]]
 
 def map_filter(flow: Dataflow, files: dict[str, list[Path]]) -> KeyedStream[str]:
     calls = op.input("calls", flow, Files(files["calls"], "time caller callee price", WORKERS))
-    dear = op.filter("dear", calls, lambda call: call[3] > 5 and call[1] != call[2])
-    return op.map("cents", dear, lambda call: (call[1], f"{call[0]},{call[1]},{call[3] * 100 + 1}"))
+    expensive = op.filter("expensive", calls, lambda call: call[3] > 5 and call[1] != call[2])
+    return op.map(
+        "cents", expensive, lambda call: (call[1], f"{call[0]},{call[1]},{call[3] * 100 + 1}")
+    )
 
 
 def windows(flow: Dataflow, files: dict[str, list[Path]]) -> KeyedStream[tuple[int, Row]]:
-    """Count and sum of the durations of each caller and window."""
+    """Count and sum of durations per caller and window."""
     calls = op.input("calls", flow, Files(files["calls"], "time caller duration"))
     keyed = op.map("by-caller", calls, lambda call: (call[1], (call[0], call[2])))
     folded = win.fold_window(
@@ -167,7 +169,7 @@ def tag(side: int, call: Row) -> tuple[str, Row]:
 
 
 def meet(kept: Kept | None, call: Row) -> tuple[Kept, list[str]]:
-    """The calls of the other side less than 60 s away; those too old for this side go."""
+    """Calls of the other side less than 60 s away; older ones of this side are removed."""
     kept = kept or (deque(), deque())
     side, phone, time, x = call
     others = kept[1 - side]
@@ -190,7 +192,7 @@ FLOWS: dict[str, tuple[Flow, str]] = {
     "join": (join, "left_time,left_phone,left_x,right_time,right_phone,right_x"),
     "aggregates": (aggregates, "time,callers,most,mean"),
 }
-"""The flow of each workload, and the names of what it gives."""
+"""The flow of each workload, and the names of its output fields."""
 
 
 def build(task: Task) -> Dataflow:
@@ -215,7 +217,7 @@ def work(task: Task, addresses: list[str], number: int, ready: Barrier) -> None:
 
 
 def job(task: Task) -> Run:
-    """Two processes that have built the flow; the run starts them, and ends with the later one."""
+    """Two processes that have built the flow; the run starts them, and ends when both have."""
     task.results.mkdir(parents=True)
     spawn = multiprocessing.get_context("spawn")
     addresses = [f"127.0.0.1:{port}" for port in free_ports()]

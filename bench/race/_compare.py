@@ -1,4 +1,4 @@
-"""The rows of two engines, one by one: both sorted, floats equal but for rounding."""
+"""Compare the rows of two engines: both sorted, floats equal up to rounding."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 
 TOLERANCE = 1e-9
-"""How far apart two floats may be, relative to the larger one or to one."""
+"""Tolerance of floats, relative to the larger one or to 1."""
 
 
 def read_rows(folder: Path, fields: Sequence[str]) -> pl.DataFrame:
-    """The rows that an engine wrote in a folder: Parquet, or CSV with a line of names."""
+    """Read the rows that an engine wrote to a folder: Parquet, or CSV with a header."""
     if found := sorted(folder.rglob("*.parquet")):
         frames = [pl.read_parquet(path) for path in found]
     else:
@@ -19,12 +19,12 @@ def read_rows(folder: Path, fields: Sequence[str]) -> pl.DataFrame:
 
 
 def closed(rows: pl.DataFrame, end: int, window: int) -> pl.DataFrame:
-    """Those whose window, which starts at their time, ends by then."""
+    """Rows whose window, which starts at their time, ends by ``end``."""
     return rows.filter(pl.col("time").cast(pl.Int64) + window <= end)
 
 
 def difference(ours: pl.DataFrame, theirs: pl.DataFrame) -> str | None:
-    """The first row that is not the same, in words; none if all are.
+    """A description of the first difference; None if all rows are the same.
 
     >>> ours = pl.DataFrame({"time": [1, 2], "x": [0.5, 0.25]})
     >>> difference(ours, ours.reverse())

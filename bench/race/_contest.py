@@ -1,12 +1,12 @@
-"""What every contestant does: one job over the small data, then timed jobs over the large.
+"""The procedure of every engine: one job over the small data, then timed jobs over the large data.
 
-A contestant is a script that runs in an environment of its own, so this needs nothing but Python.
-It gives a job: a function that prepares one run over some files and returns the run itself, and
-only the run is timed. The first run is over the small data, and its rows are compared with those
-of the others. Then come runs over more and more of the large data, until one takes about as long
-as was asked for; they warm up. The last are the rounds that count. A round is a run over the first
-file alone and one over as many as fit: the difference of the two has neither the start nor the end
-of a job in it, which take some engines seconds.
+An engine's script runs in its own environment, so this module only needs Python. The script
+provides a job: a function that prepares a run over some files and returns the run; only the run is
+timed. The first run is over the small data, and its rows are compared with those of the others.
+Then come warm-up runs over more and more of the large data, until one takes about as long as
+requested. The last runs are the rounds that count. A round is a run over the first file alone and
+one over as many as fit: the difference excludes the start and end of a job, which take seconds on
+some engines.
 """
 
 import json
@@ -22,12 +22,12 @@ from time import perf_counter
 RESULT = "result.json"
 ROWS = "rows.json"
 FASTER = 30
-"""How many times as much data the next run has, at most, while it warms up."""
+"""Maximum growth factor of the data from one warm-up run to the next."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A workload over the first parts of some data, and where its results go."""
+    """A workload over the first files of some data, and the folder of its results."""
 
     workload: str
     data: Path
@@ -36,12 +36,12 @@ class Task:
     small: bool = False
 
     def files(self, kind: str) -> dict[str, list[Path]]:
-        """The files of each input, in the order of their time; kinds are parquet and csv."""
+        """The files of each input, sorted by time; kinds are parquet and csv."""
         folders = sorted((self.data / kind).iterdir())
         return {folder.name: sorted(folder.iterdir())[: self.parts] for folder in folders}
 
     def folders(self, kind: str) -> dict[str, Path]:
-        """A folder for each input that holds these files only."""
+        """A folder for each input with only these files."""
         return {name: self._linked(name, files) for name, files in self.files(kind).items()}
 
     def _linked(self, name: str, files: list[Path]) -> Path:
@@ -63,7 +63,7 @@ Job = Callable[[Task], Run]
 
 @dataclass(frozen=True)
 class Limits:
-    """How many seconds a round may take, and how many count; with none, the last warm-up does."""
+    """Seconds and number of rounds; with none, the last warm-up run counts."""
 
     seconds: float
     rounds: int
@@ -71,7 +71,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Order:
-    """What a contestant is told: the workload, the data and where to write."""
+    """The order for an engine: the workload, the data and the output folder."""
 
     workload: str
     small: Path
@@ -80,13 +80,13 @@ class Order:
     limits: Limits
 
     def arguments(self) -> list[str]:
-        """It as arguments of a command."""
+        """The order as command-line arguments."""
         limits = asdict(self.limits).values()
         return [self.workload, *map(str, (self.small, self.large, self.out, *limits))]
 
     @classmethod
     def read(cls, arguments: list[str]) -> "Order":
-        """The inverse of that."""
+        """Parse command-line arguments."""
         workload, small, large, out, seconds, rounds = arguments
         limits = Limits(float(seconds), int(rounds))
         return cls(workload, Path(small), Path(large), Path(out), limits)
@@ -94,14 +94,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Result:
-    """The rows of a round, and the seconds that each took."""
+    """The rows of a round, and the seconds of each round."""
 
     rows: int
     seconds: list[float]
 
 
 def contest(job: Job) -> None:
-    """Do what the command line says, and write rows and seconds of the rounds as JSON."""
+    """Execute the order on the command line, and write the result as JSON."""
     order = Order.read(sys.argv[1:])
     rows = json.loads((order.small / ROWS).read_text())
     job(Task(order.workload, order.small, len(rows), order.out / "small", small=True))()
@@ -109,13 +109,13 @@ def contest(job: Job) -> None:
 
 
 def measure(job: Job, order: Order) -> Result:
-    """The rounds, over as many parts as fit."""
+    """Run the rounds, over as many files as fit."""
     totals = list(accumulate(json.loads((order.large / ROWS).read_text())))
     once(job, order, 1)
     first, parts, limit = once(job, order, 1), 2, order.limits.seconds
     while True:
         seconds = once(job, order, parts) - first
-        if 2 * seconds > limit:  # or was it only that the machine was busy?
+        if 2 * seconds > limit:  # repeat once, in case the machine was busy
             seconds = min(seconds, once(job, order, parts) - first)
         if parts == len(totals) or 2 * seconds > limit:
             break
@@ -126,7 +126,7 @@ def measure(job: Job, order: Order) -> Result:
 
 
 def fitting(totals: list[int], rows: float) -> int:
-    """How many parts have no more than so many rows in all; one at least.
+    """The number of leading files with at most ``rows`` rows in total; at least one.
 
     >>> fitting([10, 30, 60], 59)
     2
@@ -135,14 +135,14 @@ def fitting(totals: list[int], rows: float) -> int:
 
 
 def name_columns(folder: Path, names: str) -> None:
-    """Put a line of names before each file of CSV in a folder."""
+    """Prepend a header to each CSV file in a folder."""
     for path in sorted(folder.iterdir()):
         if path.stat().st_size:
             path.with_suffix(".csv").write_text(f"{names}\n{path.read_text()}")
 
 
 def once(job: Job, order: Order, parts: int) -> float:
-    """The seconds of one run over the large data; what it wrote is thrown away."""
+    """The seconds of one run over the large data; its output is discarded."""
     order.out.mkdir(parents=True, exist_ok=True)
     out = Path(tempfile.mkdtemp(prefix="large-", dir=order.out))
     task = Task(order.workload, order.large, parts, out)
@@ -150,5 +150,5 @@ def once(job: Job, order: Order, parts: int) -> float:
     start = perf_counter()
     run()
     seconds = perf_counter() - start
-    shutil.rmtree(out, ignore_errors=True)  # Flink may be clearing up there too
+    shutil.rmtree(out, ignore_errors=True)  # Flink may be deleting files too
     return seconds

@@ -1,4 +1,4 @@
-"""Who races: the script of each, where it runs, and what it promises while it is measured."""
+"""The engines: scripts, environments, and their guarantees during the measurement."""
 
 import json
 import os
@@ -17,12 +17,12 @@ from _environments import PINS, environment, version
 from boxcars.model.problem import BoxcarsError
 
 SLACK = 60.0
-"""How many times as long as a round, and how many seconds more, all of it may take."""
+"""Timeout of all runs of an engine, as a multiple of the seconds of a round plus one."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """An engine; ``promise`` says how it was set, and what it guarantees so."""
+    """An engine; ``promise`` describes its configuration and guarantees."""
 
     name: str
     title: str
@@ -35,15 +35,15 @@ class Contestant:
         return environment(self.name) if self.name in PINS else Path(sys.executable)
 
     def run(self, order: Order) -> Result:
-        """What it took; its rows of the small data are in the folder of the order."""
+        """Run the order; the rows of the small data are in its folder."""
         order.out.mkdir(parents=True)
         script = Path(__file__).with_name(f"_{self.name}.py")
         command = [str(self.python), str(script), *order.arguments()]
         log = order.out / "log"
-        with log.open("w", encoding="utf-8") as said:
+        with log.open("w", encoding="utf-8") as output:
             code = finish(
                 subprocess.Popen(
-                    command, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+                    command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
                 ),
                 SLACK * (1 + order.limits.seconds),
             )
@@ -55,7 +55,7 @@ class Contestant:
 
 
 def finish(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Its exit code; if it takes longer, none, and it is ended with all that it started."""
+    """Return the exit code, or None after a timeout; then kill it with its children."""
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -67,9 +67,9 @@ def finish(process: subprocess.Popen[bytes], seconds: float) -> int | None:
 
 
 def last_line(log: Path) -> str:
-    """The last line of what was said."""
+    """The last line of a log."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1].strip() if lines else "it said nothing."
+    return lines[-1].strip() if lines else "no output."
 
 
 BOXCARS = "boxcars"
@@ -94,7 +94,7 @@ CONTESTANTS = {
             "Flink SQL",
             version("flink"),
             "exactly once, a checkpoint on disk every second, state on the heap; CSV, "
-            "for its Parquet is not in its package",
+            "because its package does not include Parquet",
         ),
         Contestant(
             "bytewax",

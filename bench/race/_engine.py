@@ -1,4 +1,4 @@
-"""The benchmarks of bench/engine, whose data, networks and native queries race here again."""
+"""Import the benchmarks of bench/engine, whose data, networks and queries are used here."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""An environment for each peer, with the versions pinned here; made once and kept.
+"""A virtual environment for each engine, with the versions pinned here; created once.
 
-They are kept in the user's cache, or in the folder that BOXCARS_RACE_CACHE names.
+They are stored in the user's cache, or in the folder that BOXCARS_RACE_CACHE names.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ PINS = {
     "bytewax": ("bytewax==0.21.1", "pyarrow==26.0.1"),
     "pathway": ("pathway==0.33.0",),
 }
-"""What is installed for each peer; the first is the peer itself."""
+"""The packages of each engine; the first is the engine itself."""
 PYTHON = "3.11"
-"""The version of Python that all of them have packages for."""
+"""A Python version for which all of them have packages."""
 
 
 def environment(peer: str) -> Path:
-    """The Python of a peer, which is installed if it is not."""
+    """The Python of an engine, which is installed if necessary."""
     pins = PINS[peer]
     mark = hashlib.sha256(" ".join((PYTHON, *pins)).encode()).hexdigest()[:8]
     folder = _cache() / f"{peer}-{mark}"
@@ -38,7 +38,7 @@ def environment(peer: str) -> Path:
 
 
 def version(peer: str) -> str:
-    """The version that is pinned.
+    """The pinned version of an engine.
 
     >>> version("bytewax")
     '0.21.1'
@@ -52,7 +52,7 @@ def _cache() -> Path:
 
 
 def _commands(folder: Path, python: Path, pins: tuple[str, ...]) -> list[list[str]]:
-    """How to make an environment: with uv if it is there, for it is faster and can get Python."""
+    """The commands that create an environment: with uv if available, which can install Python."""
     if uv := shutil.which("uv"):
         return [
             [uv, "venv", "--quiet", "--python", PYTHON, str(folder)],

@@ -1,8 +1,8 @@
-"""Flink SQL by PyFlink, from CSV files to CSV files: what is in its package from PyPI.
+"""Flink SQL with PyFlink, from CSV files to CSV files, which its PyPI package supports.
 
 Parallelism two, state on the heap, a checkpoint on disk every second, exactly once. Its file source
-takes files in any order, so each input comes as two files with every second row each, like a topic
-with two partitions, and each is a table of its own.
+reads files in any order, so each input is split into two files with every second row each, like a
+topic with two partitions, and each is a separate table.
 """
 
 import logging
@@ -33,7 +33,7 @@ OUTPUTS = {
         right_time BIGINT, right_phone STRING, right_x DOUBLE""",
     "aggregates": "`time` BIGINT, callers BIGINT, most BIGINT, mean DOUBLE",
 }
-"""The columns of what it gives."""
+"""The columns of the results."""
 
 SECONDS = "TIMESTAMPDIFF(SECOND, TIMESTAMP '1970-01-01 00:00:00', CAST(window_start AS TIMESTAMP))"
 QUERIES = {
@@ -84,7 +84,7 @@ def environment(checkpoints: Path) -> TableEnvironment:
         "execution.checkpointing.interval": "1 s",
         "execution.checkpointing.dir": checkpoints.as_uri(),
         "execution.checkpointing.mode": "EXACTLY_ONCE",
-        "restart-strategy.type": "none",  # else a failure would only look slow
+        "restart-strategy.type": "none",  # otherwise a failure would only look slow
         "pipeline.object-reuse": "true",
         "table.local-time-zone": "UTC",
     }.items():
@@ -93,7 +93,7 @@ def environment(checkpoints: Path) -> TableEnvironment:
 
 
 def split(files: list[Path], folder: Path) -> list[Path]:
-    """The rows of files without their lines of names, dealt out to partitions."""
+    """Distribute the rows of files, without headers, to partitions."""
     folder.mkdir(parents=True)
     paths = [folder / f"{number}.csv" for number in range(PARTITIONS)]
     for path in files:

@@ -1,8 +1,8 @@
 """Pathway, from CSV files to CSV files.
 
-Two threads, no persistence, and static mode: it takes all the data in one commit, which is its
-fastest way, and more than a stream would give it. Windows have no behaviour, for in one commit
-each has its one result without one.
+Two threads, no persistence, and static mode: it processes all data in one commit, which is its
+fastest mode, and an advantage over a stream. Windows have no behaviour, because in one commit each
+has only one result anyway.
 """
 
 import os
@@ -47,8 +47,10 @@ class Side(pw.Schema):
 
 
 def map_filter(calls: pw.Table) -> pw.Table:
-    dear = calls.filter((calls.price > 5) & (calls.caller != calls.callee))
-    return dear.select(at=dear.time, caller=dear.caller, cents=dear.price * 100 + 1)
+    expensive = calls.filter((calls.price > 5) & (calls.caller != calls.callee))
+    return expensive.select(
+        at=expensive.time, caller=expensive.caller, cents=expensive.price * 100 + 1
+    )
 
 
 def windows(calls: pw.Table) -> pw.Table:
@@ -129,7 +131,7 @@ def job(task: Task) -> Run:
 
     def run() -> None:
         pw.run(monitoring_level=pw.MonitoringLevel.NONE)
-        if task.small:  # Pathway writes a time of its own
+        if task.small:  # Pathway adds its own time column
             names, rows = out.read_text().split("\n", 1)
             renamed = {"time": "commit", "at": "time"}
             ours = [renamed.get(name, name) for name in names.replace('"', "").split(",")]

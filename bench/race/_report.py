@@ -1,4 +1,4 @@
-"""What a race gave: a table on the terminal, a file of JSON and a plot."""
+"""The results of a race: a table on the terminal, a JSON file and a plot."""
 
 import json
 import statistics
@@ -20,7 +20,7 @@ NOT_WARM = "One run that may not be warm yet, over little data: to try the race,
 
 @dataclass(frozen=True)
 class Entry:
-    """One contestant in one workload; ``trouble`` says why it has no result, or a wrong one."""
+    """One engine in one workload; ``trouble`` says why it has no result, or a wrong one."""
 
     workload: str
     sentence: str
@@ -33,7 +33,7 @@ class Entry:
 
     @property
     def speed(self) -> float | None:
-        """Tuples a second, if the rows were right and took longer than a clock is wrong."""
+        """Tuples per second, if the rows were correct and the time was long enough to measure."""
         taken = statistics.median(self.seconds) if self.seconds else 0
         return None if self.trouble or taken <= 0 else self.rows / taken
 
@@ -45,9 +45,9 @@ def report(
     folder: Path,
     console: Console,
 ) -> None:
-    """Print the table, and write race.json and race.svg in a folder.
+    """Print the table, and write race.json and race.svg to a folder.
 
-    ``promises`` has what each contestant guarantees, ``measured`` how the speeds came about.
+    ``promises`` has the guarantees of each engine, ``measured`` describes the measurement.
     """
     console.print(table(entries, promises))
     console.print(measured)
@@ -62,28 +62,28 @@ def report(
     }
     (folder / "race.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (folder / "race.svg").write_text(plot(panels(entries), measured), encoding="utf-8")
-    console.print(f"wrote race.json and race.svg in {folder}")
+    console.print(f"wrote race.json and race.svg to {folder}")
 
 
 def ours(entries: Sequence[Entry], workload: str) -> float | None:
-    """The speed of the first contestant in a workload, which is Boxcars."""
+    """The speed of the first engine in a workload, which is Boxcars."""
     return next((entry.speed for entry in entries if entry.workload == workload), None)
 
 
 def ratio(entries: Sequence[Entry], entry: Entry) -> float | None:
-    """How many times as fast as that Boxcars is."""
+    """The speed of Boxcars relative to an entry."""
     first = ours(entries, entry.workload)
     return first / entry.speed if first and entry.speed else None
 
 
 def table(entries: Sequence[Entry], promises: dict[str, str]) -> Table:
-    """A row for each contestant and workload."""
+    """A row for each engine and workload."""
     drawn = Table(title="the same workloads on five engines", title_justify="left")
     drawn.add_column("workload", no_wrap=True)
     drawn.add_column("engine", no_wrap=True)
     drawn.add_column("rows", justify="right")
     drawn.add_column("tuples/s", justify="right", no_wrap=True)
-    drawn.add_column("Boxcars is", justify="right", no_wrap=True)
+    drawn.add_column("Boxcars", justify="right", no_wrap=True)
     drawn.add_column("same rows", justify="right")
     last = ""
     for entry in entries:
@@ -96,7 +96,7 @@ def table(entries: Sequence[Entry], promises: dict[str, str]) -> Table:
             entry.title,
             f"{entry.rows:,}",
             "" if entry.speed is None else f"{entry.speed:,.0f}",
-            "" if times is None or times == 1 else f"{times:,.1f} times",
+            "" if times is None or times == 1 else f"{times:,.1f} x",
             entry.trouble or f"{entry.compared:,}",
         )
     drawn.caption = "\n".join(f"{name}: {promise}" for name, promise in promises.items())

@@ -1,7 +1,7 @@
 """Native Structured Streaming, from Parquet files to Parquet files.
 
 The queries are those of bench/engine. Exactly once, with a checkpoint on disk and the state in
-memory, which is its fastest way here. A trigger takes ten files, a million rows or less.
+memory, which is fastest here. A trigger reads ten files, at most a million rows.
 """
 
 import os
@@ -17,7 +17,7 @@ from pyspark.sql import functions as sql
 from boxcars.engine.exec.session import make_session
 
 FILES = 10
-"""The files of a trigger, of each input."""
+"""Files per trigger and input."""
 IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 TIMED = "caller string, time long, duration long"
 

@@ -1,9 +1,9 @@
 """The five workloads: their data, their networks, and which of their rows can be compared.
 
 Data and networks are those of bench/engine where they exist. There are two sizes of data. Small
-data has few phones, so that windows are full and joins find partners; the results of all engines
-over it are compared. Large data has 100,000 phones and is for measuring; its first files are
-small, so that a slow engine can have few of them.
+data has few phones, so that windows have many tuples and joins find matches; the results of all
+engines over it are compared. Large data has 100,000 phones and is for measurements; its first files
+are small, so that a slow engine can process only those.
 """
 
 import json
@@ -22,25 +22,25 @@ import boxcars as bx
 Frames = Mapping[str, pl.DataFrame]
 
 SMALL = (500,) * 20
-"""The rows of each file of the small data."""
+"""Rows per file of the small data."""
 FIRST = (1_000, 2_000, 5_000, 12_000, 30_000, 50_000)
-"""The rows of the first files of the large data."""
+"""Rows of the first files of the large data."""
 REST = 100_000
-"""The rows of each other file."""
+"""Rows of each other file."""
 CROWD = 200
-"""The phones of the small data."""
+"""Number of phones in the small data."""
 START = 1_700_000_000
-"""When the first call was, in seconds; Spark takes what is at zero for late."""
+"""Time of the first call in seconds; Spark treats rows at zero as late."""
 WINDOW = 60
-"""The seconds of every window of time."""
+"""Seconds of every time window."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A name, a sentence, the data, the network and the fields that it gives.
+    """A name, a description, the data, the network and its output fields.
 
-    ``windows`` says that ``time`` is where a window of 60 s starts. Engines differ in the windows
-    that are open at the end of the data, so only those that end before are compared.
+    ``windows``: ``time`` is the start of a window of 60 s. Engines differ in windows that are open
+    at the end of the data, so only those that end before are compared.
     """
 
     name: str
@@ -62,8 +62,8 @@ def timed(rows: int) -> Frames:
     return {"calls": pl.concat(map(streamcloud.calls, range(number)))[:rows]}
 
 
-def placed(rows: int) -> Frames:
-    """Calls with their places, and no phone in two of them within a second.
+def located(rows: int) -> Frames:
+    """Calls with positions, and no phone in two calls within a second.
 
     Which of the two is first would be left to the engine.
     """
@@ -111,8 +111,8 @@ WORKLOADS = {
         ),
         Workload(
             "mobility",
-            "two calls of a phone in a row, too far apart",
-            placed,
+            "two consecutive calls of a phone, too far apart",
+            located,
             high_mobility,
             ("time", "phone", "speed"),
         ),
@@ -138,7 +138,7 @@ PHONES = ("caller", "callee", "phone")
 
 
 def large_rows(rows: int) -> tuple[int, ...]:
-    """The rows of each file of large data with so many rows in all.
+    """The rows of each file of large data with ``rows`` rows in total.
 
     >>> large_rows(250_000)
     (1000, 2000, 5000, 12000, 30000, 50000, 100000, 50000)
@@ -151,7 +151,7 @@ def large_rows(rows: int) -> tuple[int, ...]:
 
 
 def small_data(workload: Workload) -> Frames:
-    """The rows of a few minutes, so few that the phones in them are busy."""
+    """Small data of a few minutes, with few phones."""
     step = streamcloud.ROWS // sum(SMALL)
     frames = workload.data(streamcloud.ROWS)
     return {
@@ -161,26 +161,26 @@ def small_data(workload: Workload) -> Frames:
 
 
 def large_data(workload: Workload, rows: int) -> Frames:
-    """So many rows, of all inputs together."""
+    """The number of rows of all inputs."""
     return {name: apart(later(frame)) for name, frame in workload.data(rows).items()}
 
 
 def later(frame: pl.DataFrame) -> pl.DataFrame:
-    """The calls, moved to where they start."""
+    """The calls, shifted to ``START``."""
     return frame.with_columns(pl.col("time") + START)
 
 
 def few(frame: pl.DataFrame) -> Iterator[pl.Expr]:
-    """The phones of a frame, made few."""
+    """Map the phones of a frame to few phones."""
     for name in PHONES:
         if name in frame.columns:
             yield (pl.col(name).cast(pl.Int64) % CROWD).cast(pl.String)
 
 
 def apart(frame: pl.DataFrame) -> pl.DataFrame:
-    """The calls without those in which a phone is, in the same second, for the second time.
+    """The calls without those in which a phone occurs a second time in the same second.
 
-    Only where the order of such calls matters, which is where there are places.
+    Only where the order of such calls matters, which is where there are positions.
     """
     if "caller_x" not in frame.columns:
         return frame
@@ -193,9 +193,9 @@ def apart(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def write(frames: Frames, sizes: Sequence[int], folder: Path) -> None:
-    """Write frames as files of so many rows of all inputs, in both kinds.
+    """Write frames as files with ``sizes`` rows over all inputs, as Parquet and CSV.
 
-    The files are a second apart, for Spark takes them in the order in which they were changed.
+    Their modification times are a second apart, because Spark reads files in that order.
     """
     cuts = [0, *accumulate(size // len(frames) for size in sizes)]
     rows = [0] * len(sizes)

@@ -1,11 +1,12 @@
-"""The same workloads on Boxcars and on its peers: how fast, and whether their rows are the same.
+"""The same workloads on Boxcars and other engines: throughput, and a comparison of the results.
 
-``python bench/race/race.py [--quick] [--results FOLDER] [NAME ...]`` races some of the workloads
-(map-filter, sliding, mobility, join, aggregates) or contestants (spark, flink, bytewax, pathway;
-boxcars is always there); ``boxcars bench race`` takes the same words from BOXCARS_RACE. Each peer
-is written as its users would, and runs in an environment of its own, which is made the first time.
-First all have the same small data, and the rows of each must be those of Boxcars, but for windows
-that are open at the end. Then each has as much of the large data as it can do in some seconds.
+``python bench/race/race.py [--quick] [--results FOLDER] [NAME ...]`` runs some of the workloads
+(map-filter, sliding, mobility, join, aggregates) or engines (spark, flink, bytewax, pathway;
+boxcars is always included); ``boxcars bench race`` reads the same arguments from BOXCARS_RACE. Each
+query is written idiomatically, and runs in a separate environment, which is created on first use.
+First all engines process the same small data, and their rows must equal those of Boxcars, except
+for windows that are open at the end. Then each processes as much of the large data as it can in
+some seconds.
 """
 
 import argparse
@@ -43,7 +44,7 @@ RESULTS = Path("bench-results")
 
 @dataclass(frozen=True)
 class Size:
-    """The rows of the large data, and how long and how often each may read them."""
+    """Rows of the large data, and the limits of each engine."""
 
     rows: int
     limits: Limits
@@ -54,7 +55,7 @@ FULL, QUICK = Size(4_000_000, Limits(8, 2)), Size(500_000, Limits(3, 0))
 
 @dataclass(frozen=True)
 class Race:
-    """A workload, its data in a folder, and where everything goes."""
+    """A workload with its data and output folder."""
 
     workload: Workload
     folder: Path
@@ -68,7 +69,7 @@ class Race:
         return cls(workload, folder, size.limits)
 
     def enter(self, contestant: Contestant) -> Entry:
-        """Let one run, and compare its rows with those of Boxcars, which was the first."""
+        """Run an engine, and compare its rows with those of Boxcars, which runs first."""
         empty = Entry(self.workload.name, self.workload.sentence, contestant.name, contestant.title)
         out = self.folder / contestant.name
         order = Order(
@@ -101,20 +102,20 @@ class Race:
 def entries(
     workloads: Sequence[Workload], contestants: Sequence[Contestant], size: Size, console: Console
 ) -> Iterator[Entry]:
-    """Every workload, and in each every contestant, one after the other."""
+    """Run every engine on every workload, one after the other."""
     for workload in workloads:
         console.print(f"{workload.name}: {workload.sentence}")
         with tempfile.TemporaryDirectory(prefix="boxcars-race-") as folder:
             race = Race.prepare(workload, Path(folder), size)
             for contestant in contestants:
                 entry = race.enter(contestant)
-                said = entry.trouble or f"{entry.speed or 0:,.0f} tuples/s, the same rows"
-                console.print(f"  {contestant.title}: {said}", highlight=False, markup=False)
+                outcome = entry.trouble or f"{entry.speed or 0:,.0f} tuples/s, the same rows"
+                console.print(f"  {contestant.title}: {outcome}", highlight=False, markup=False)
                 yield entry
 
 
 def installed(contestants: Sequence[Contestant], console: Console) -> Iterator[Contestant]:
-    """Those that are there or can be installed; of the others it is said why not."""
+    """Engines that are or can be installed; for the others print the reason."""
     for contestant in contestants:
         try:
             contestant.python.resolve()
@@ -125,36 +126,38 @@ def installed(contestants: Sequence[Contestant], console: Console) -> Iterator[C
 
 
 def options() -> argparse.Namespace:
-    """What was asked for on the command line, or in BOXCARS_RACE."""
-    parser = argparse.ArgumentParser(prog="race.py", description="Boxcars beside its peers.")
-    parser.add_argument("names", nargs="*", help="workloads or contestants; all without a name")
-    parser.add_argument("--quick", action="store_true", help="little data, not warm")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where to write")
-    told = parser.parse_args(sys.argv[1:] or shlex.split(os.environ.get("BOXCARS_RACE", "")))
-    if unknown := set(told.names) - {*WORKLOADS, *CONTESTANTS}:
+    """The options on the command line, or in BOXCARS_RACE."""
+    parser = argparse.ArgumentParser(
+        prog="race.py", description="Compare Boxcars with other engines."
+    )
+    parser.add_argument("names", nargs="*", help="workloads or engines; default: all")
+    parser.add_argument("--quick", action="store_true", help="little data, no warm-up")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="output folder")
+    given = parser.parse_args(sys.argv[1:] or shlex.split(os.environ.get("BOXCARS_RACE", "")))
+    if unknown := set(given.names) - {*WORKLOADS, *CONTESTANTS}:
         known = ", ".join((*WORKLOADS, *CONTESTANTS))
         parser.error(f"there is no {', '.join(sorted(unknown))}; expected some of {known}")
-    return told
+    return given
 
 
 def chosen(everything: dict[str, Any], names: Sequence[str], always: str = "") -> list[Any]:
-    """Those that are named, or all if none is."""
+    """The named ones, or all if none is named."""
     if not set(everything) & set(names) - {always}:
         return list(everything.values())
     return [each for name, each in everything.items() if name in names or name == always]
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # clears up, and ends who is racing
-    told, console = options(), Console()
-    racing = list(installed(chosen(CONTESTANTS, told.names, BOXCARS), console))
-    size = QUICK if told.quick else FULL
-    found = list(entries(chosen(WORKLOADS, told.names), racing, size, console))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cleans up, and ends the running engine
+    given, console = options(), Console()
+    racing = list(installed(chosen(CONTESTANTS, given.names, BOXCARS), console))
+    size = QUICK if given.quick else FULL
+    found = list(entries(chosen(WORKLOADS, given.names), racing, size, console))
     promises = {f"{each.title} {each.version}": each.promise for each in racing}
-    measured = NOT_WARM if told.quick else WARM
-    report(found, promises, measured, told.results, console)
+    measured = NOT_WARM if given.quick else WARM
+    report(found, promises, measured, given.results, console)
     if any(entry.trouble for entry in found):
-        sys.exit("not every contestant gave the rows of Boxcars.")
+        sys.exit("not every engine computed the same rows as Boxcars.")
 
 
 if __name__ == "__main__":

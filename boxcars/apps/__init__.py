@@ -1,4 +1,4 @@
-"""The papers' applications, with data to run them on.
+"""Applications from the papers, with generated data.
 
 >>> from boxcars.apps import apps
 >>> apps()["high-mobility"].family
@@ -31,13 +31,13 @@ _MODULES = (
 
 @cache
 def apps() -> dict[str, App]:
-    """All applications by their names."""
+    """All applications, by name."""
     modules = (import_module(f"boxcars.apps.{name}") for name in _MODULES)
     return {module.APP.name: module.APP for module in modules}
 
 
 def find_app(name: str) -> App:
-    """An application by its name, or an error that knows a near one."""
+    """Return an application by name; the error for an unknown name suggests the nearest one."""
     if name not in apps():
         raise Wrong(f"there is no application '{name}'.{nearest(name, apps())}")
     return apps()[name]

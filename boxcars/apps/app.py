@@ -1,4 +1,4 @@
-"""What an application is: a network, data to run it on, and what is planted in the data."""
+"""An application: a network, generated data, and the cases that are planted in the data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import polars as pl
 from boxcars.model.network import Network
 
 Chunk = Mapping[str, pl.DataFrame]
-"""The tuples of a span of stream time, by the input that they belong to, in order."""
+"""Sorted tuples of an interval of event time, by input."""
 
 
 @dataclass(frozen=True)
 class Feed:
-    """Generated data: chunks that can be made one after the other, and the cases in them.
+    """Generated data: a lazy sequence of chunks, and the cases planted in them.
 
-    ``planted`` has the cases that an output must report, and its columns are the fields by which
-    a report is known to be of a case. ``tables`` are stored tables that the network needs.
+    ``planted`` has the cases that each output must report; its columns are the fields that
+    identify a case in a report. ``tables`` are the stored tables that the network needs.
     """
 
     chunks: Iterator[Chunk]
@@ -28,9 +28,9 @@ class Feed:
 
 @dataclass(frozen=True)
 class App:
-    """An application of the papers that can be run.
+    """An application from the papers.
 
-    ``feed(rows, seed)`` makes exactly so many tuples; the same seed gives the same ones.
+    ``feed(rows, seed)`` generates exactly ``rows`` tuples; the same seed gives the same tuples.
     """
 
     name: str
@@ -43,7 +43,7 @@ class App:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an output reported, beside what was planted."""
+    """The reports of an output, compared with the planted cases."""
 
     found: pl.DataFrame
     missed: pl.DataFrame
@@ -51,7 +51,7 @@ class Verdict:
 
 
 def judge(planted: pl.DataFrame, reports: pl.DataFrame) -> Verdict:
-    """Compare reports with the planted cases; a case that is reported often is found once.
+    """Compare reports with the planted cases; repeated reports of a case count once.
 
     >>> reports = pl.DataFrame({"phone": ["a", "a", "c"]})
     >>> verdict = judge(pl.DataFrame({"phone": ["a", "b"]}), reports)

@@ -1,8 +1,8 @@
-"""Battalion monitoring: who crosses the line, and what each report is worth.
+"""Battalion monitoring: units that cross the line, and the utility of each report.
 
-The application of the Aurora papers on which load shedding is tried. Two aircraft report where
-units are. Four queries share the union of both, and each says by a graph what a report is worth,
-depending on how far to the east the unit is.
+The load shedding example of the Aurora papers. Two aircraft report the positions of units. Four
+queries share the union of both, and each has a QoS graph with the utility of a report by the
+position of its unit.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from boxcars.apps.app import App, Chunk, Feed
 from boxcars.model.network import Network
 
 WIDTH, LINE = 500.0, 350.0
-"""Kilometres from the west: our units are west of the line, the enemy is east of it."""
+"""Kilometres from the west; our units are west of the line, the enemy is east of it."""
 UNITS = {"friend": 200, "enemy-tank": 200, "enemy-aircraft": 100}
 SLOT = 1_000
 """Milliseconds in which each unit is reported once."""
 _CHUNK = 80
-"""Slots of a chunk."""
+"""Slots per chunk."""
 _START, _STOP = 0.4, 0.9
-"""When the attack begins and ends, as shares of the time."""
+"""Start and end of the attack, as fractions of the total time."""
 
-WORTH: dict[str, list[list[float]]] = {
+UTILITY: dict[str, list[list[float]]] = {
     "analysis": [[0, 0.6], [LINE, 0.4], [LINE + 1, 0.2], [WIDTH, 0.1]],
     "enemy-tanks": [[0, 1], [LINE, 1], [400, 0.5], [WIDTH, 0.2]],
     "enemy-aircraft": [[0, 1], [LINE, 1], [450, 0.6], [WIDTH, 0.4]],
     "across-the-line": [[0, 1], [LINE, 0.8]],
 }
-"""What a report is worth to each query, by the place of the unit."""
+"""QoS graphs: the utility of a report for each query, by the position of the unit."""
 
 
 def build() -> Network:
-    """The reports of both aircraft, and four looks at them."""
+    """Merge the reports of both aircraft, for four queries."""
     net = Network("battalion")
     fields = {"time": "int", "unit": "str", "x": "float", "y": "float"}
     north, south = (net.input(name, ts="time", fields=fields) for name in ("north", "south"))
@@ -49,12 +49,12 @@ def build() -> Network:
         ),
     }
     for name, stream in queries.items():
-        net.output(name, stream, qos={"value": WORTH[name], "value_field": "x"})
+        net.output(name, stream, qos={"value": UTILITY[name], "value_field": "x"})
     return net
 
 
 class Battlefield:
-    """The units, where they are at home, and where those go that attack."""
+    """The units with their initial positions, and the destinations of the attackers."""
 
     def __init__(self, seed: int, end: float) -> None:
         rng = np.random.default_rng(seed)
@@ -73,7 +73,7 @@ class Battlefield:
         self._goal[self._feints] = LINE + 0.5
 
     def reports(self, slot: int) -> pl.DataFrame:
-        """Where all units are in a slot."""
+        """The positions of all units in a slot."""
         times = (slot + self._phase + self._rng.random(len(self.names)) * 0.3) * SLOT
         times = times.astype(np.int64)
         units = np.argsort(times, kind="stable")
@@ -87,7 +87,7 @@ class Battlefield:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Positions of units, an attack over the line, and a few who only pretend."""
+    """Positions of units, an attack across the line, and some feints."""
     field = Battlefield(seed, rows / sum(UNITS.values()) * SLOT)
     crossing = field.names.gather(np.sort(field.attackers)).to_frame("unit")
     planted = crossing if rows > 20 * len(field.names) else crossing.clear()
@@ -108,7 +108,7 @@ def _chunks(field: Battlefield, rows: int) -> Iterator[Chunk]:
 APP = App(
     name="battalion",
     family="defence",
-    sentence="Watches who crosses the line, for four stations, and what each report is worth.",
+    sentence="Reports units that cross the line to four stations, with the utility of each report.",
     unit="reports",
     build=build,
     feed=feed,

@@ -1,6 +1,6 @@
 """Blacklist: calls of phones that are known for fraud.
 
-The third query of the thesis' chapter 7.2: each phone of each call is looked up in a stored table.
+The third query of chapter 7.2 of the thesis: look up both phones of each call in a stored table.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from boxcars.apps.generate import weave
 from boxcars.model.network import Network
 
 SHARE = 20_000
-"""One listed phone that calls and one that is called, for so many calls."""
+"""Calls per planted case: one listed phone that makes a call and one that receives a call."""
 SILENT = 1_000
-"""Listed phones of which nothing is heard."""
+"""Listed phones without calls."""
 
 
 def build() -> Network:
-    """Callers and callees, how often the list has each, and those that it has."""
+    """Look up callers and callees in the list, and keep those that are on it."""
     net = Network("blacklist")
     calls = net.input("calls", ts="time", fields=FIELDS)
     net.table("fraudsters", fields={"phone": "str"}, key="phone")
@@ -34,7 +34,7 @@ def build() -> Network:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Calls of honest people, some with a listed phone, and some with one like it."""
+    """Calls of honest people, calls with listed phones, and calls with similar numbers."""
     cases = min(max(rows // SHARE, 1), rows // 4)
     country = Country.settle(seed, quiet=2 * cases + SILENT)
     rng = country.rng

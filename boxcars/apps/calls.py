@@ -1,6 +1,6 @@
-"""Calls of a telephone network: who calls whom, when, for how long, from where to where.
+"""Generated calls: who calls whom, when, for how long, and the positions of both.
 
-Phones stay near their homes. A few call a lot and most call little, as people do.
+Phones stay at home. A few make many calls and most make few, as people do.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ FIELDS = {
     "callee_x": "float",
     "callee_y": "float",
 }
-"""The schema of the thesis: seconds, euros, and places in kilometres."""
+"""The schema of the thesis: seconds, euros, and positions in kilometres."""
 
 PHONES = 50_000
 COUNTRY = 1_000.0
-"""Kilometres from one side of the country to the other."""
+"""Width of the country in kilometres."""
 RATE = 12.0
-"""Calls of the whole country in a second."""
+"""Calls per second in the whole country."""
 
 
 @dataclass(frozen=True)
 class Country:
-    """Phones, where they are at home, and how much each of them calls.
+    """Phones with their homes and call frequencies.
 
-    The phones behind the ``busy`` ones neither call nor are called, unless somebody says so.
+    Phones after the first ``busy`` ones are used only for planted cases.
     """
 
     rng: np.random.Generator
@@ -48,7 +48,7 @@ class Country:
 
     @classmethod
     def settle(cls, seed: int, busy: int = PHONES, quiet: int = 0) -> Country:
-        """Give each phone a home and a habit."""
+        """Assign a home and a call frequency to each phone."""
         rng = np.random.default_rng(seed)
         names = pl.Series("phone", [f"+34-6{number:08d}" for number in range(busy + quiet)])
         habit = rng.pareto(3, busy) + 0.5
@@ -56,7 +56,7 @@ class Country:
         return cls(rng, names, homes, np.cumsum(habit / habit.sum()), busy)
 
     def calls(self, rows: int, rate: float = RATE) -> Iterator[pl.DataFrame]:
-        """So many calls between people who stay where they are."""
+        """Yield ``rows`` calls between people at home."""
         rng = self.rng
         for times in clock(rng, rows, rate):
             size = len(times)
@@ -68,7 +68,7 @@ class Country:
     def talk(
         self, callers: np.ndarray, callees: np.ndarray, times: np.ndarray, lasting: np.ndarray
     ) -> pl.DataFrame:
-        """Calls between phones by their numbers, from home to home."""
+        """Calls between phones, given by index, at their homes."""
         here, there = self.homes[callers], self.homes[callees]
         return pl.DataFrame(
             {

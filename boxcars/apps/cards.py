@@ -1,7 +1,7 @@
-"""Payments with bank cards: who pays how much, when and where, for three months.
+"""Generated card payments: card, time, price and seller, over three months.
 
-Each card has its number of payments a week: a few are used many times a day and most now and then.
-A few sellers have most of the customers. People pay by day, and most in the afternoon.
+Each card has a number of payments per week: a few cards are used many times a day, most rarely.
+A few sellers have most of the customers. Payments are in the daytime, most in the afternoon.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ FIELDS = {"card": "str", "time": "int", "price": "float", "seller": "str"}
 DAY = 24 * 3_600
 WEEK = 7 * DAY
 WEEKS = 13
-"""How long the payments go on; more payments are those of more cards."""
+"""Duration of the payments; more payments mean more cards."""
 SELLERS = 2_000
-DEAREST = 100.0
-"""Euros of an everyday payment at most."""
+HIGHEST_PRICE = 100.0
+"""Euros; maximum of an everyday payment."""
 
 
 @dataclass(frozen=True)
 class Bank:
-    """Cards, how often each is used in a week, and the sellers with their shares of customers.
+    """Cards with their payments per week, and sellers with their shares of customers.
 
-    The cards behind those with a habit are not used, unless somebody says so.
+    Cards after the first ``len(habit)`` are used only for planted cases.
     """
 
     rng: np.random.Generator
@@ -41,7 +41,7 @@ class Bank:
 
     @classmethod
     def open(cls, rows: int, seed: int, quiet: int = 0, sellers: int = SELLERS) -> Bank:
-        """As many cards as make so many payments in three months, and some without a habit."""
+        """Create cards for ``rows`` payments, and ``quiet`` cards for planted cases."""
         rng = np.random.default_rng(seed)
         habit = (3 + 6 * rng.pareto(2, rows // (3 * WEEKS) + 1)).clip(max=70).astype(np.int64)
         habit = habit[: np.searchsorted(np.cumsum(habit), rows / WEEKS) + 1]
@@ -55,11 +55,11 @@ class Bank:
         )
 
     def seconds(self, rows: int) -> float:
-        """How long it takes until so many everyday payments have been made."""
+        """The duration of ``rows`` everyday payments."""
         return rows / float(self.habit.sum()) * WEEK
 
     def payments(self, rows: int) -> Iterator[pl.DataFrame]:
-        """Everyday payments; each week every card is used as often as is its habit."""
+        """Yield everyday payments; each card is used ``habit`` times per week."""
         rng, begin = self.rng, 0
         cards = np.repeat(np.arange(len(self.habit)), self.habit)
         while rows > 0:
@@ -73,15 +73,15 @@ class Bank:
             rows, begin = rows - done, begin + WEEK
 
     def _bought(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Prices, and the sellers who get them."""
-        prices = self.rng.lognormal(2.8, 0.8, size).clip(0.5, DEAREST).round(2)
+        """Random prices and sellers."""
+        prices = self.rng.lognormal(2.8, 0.8, size).clip(0.5, HIGHEST_PRICE).round(2)
         sellers = np.searchsorted(self.share, self.rng.random(size)).clip(max=len(self.share) - 1)
         return prices, sellers
 
     def pay(
         self, cards: np.ndarray, times: np.ndarray, prices: np.ndarray, sellers: np.ndarray
     ) -> pl.DataFrame:
-        """Payments of cards to sellers by their numbers."""
+        """Payments of cards to sellers, both given by index."""
         return pl.DataFrame(
             {
                 "card": self.cards.gather(cards),

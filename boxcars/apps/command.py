@@ -1,4 +1,4 @@
-"""``boxcars apps``: the applications, and a run of one of them."""
+"""``boxcars apps``: list the applications, or run one of them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,32 @@ from boxcars.model.problem import Wrong
 
 def apps_command(
     name: Annotated[
-        str | None, typer.Argument(help="Which one to run; without a name they are listed.")
+        str | None, typer.Argument(help="The application to run. Default: list all of them.")
     ] = None,
-    rows: Annotated[int, typer.Option(help="How many tuples are generated.", min=1)] = 1_000_000,
+    rows: Annotated[int, typer.Option(help="Number of generated tuples.", min=1)] = 1_000_000,
     rate: Annotated[
         float | None,
-        typer.Option(help="Tuples a second, while it runs; else all are made before.", min=1),
+        typer.Option(
+            help="Tuples per second, generated during the run. Default: generate all before.",
+            min=1,
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another seed gives other data.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the generator.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(help="A new folder that keeps the network, the data and the results."),
+        typer.Option(help="A new folder for the network, the data and the results."),
     ] = None,
     instances: Annotated[
-        int | None, typer.Option(help="In how many places a subquery runs; else one for a core.")
+        int | None,
+        typer.Option(help="Parallel instances per subquery. Default: one per core."),
     ] = None,
     master: Annotated[
-        str | None, typer.Option(help="The Spark cluster; without it, this machine.")
+        str | None, typer.Option(help="URL of the Spark master. Default: this machine.")
     ] = None,
 ) -> None:
-    """List the applications of the papers, or run one over data with planted cases.
+    """List the applications from the papers, or run one on generated data with planted cases.
 
-    The exit code is 1 if a case was missed or something else was reported.
+    The exit code is 1 if a case was missed or a false one was reported.
     """
     console = Console(highlight=False)
     if name is None:
@@ -48,7 +52,7 @@ def apps_command(
 
     app = find_app(name)
     if out is not None and out.exists() and any(out.iterdir()):
-        raise Wrong(f"{out}: the folder is not empty; give a new one.")
+        raise Wrong(f"{out}: the folder is not empty. Give a new one.")
     with ExitStack() as closing:
         folder = out or Path(closing.enter_context(TemporaryDirectory(prefix="boxcars-app-")))
         folder.mkdir(parents=True, exist_ok=True)
@@ -78,4 +82,4 @@ def _list(console: Console) -> None:
             table.add_row(f"[bold]{family}[/bold]")
         table.add_row(f"  {app.name}", app.sentence)
     console.print(table)
-    console.print("\nRun one with [bold]boxcars apps NAME[/bold]; docs/apps/ tells more.")
+    console.print("\nRun one with [bold]boxcars apps NAME[/bold]; docs/apps/ describes them.")

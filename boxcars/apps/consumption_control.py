@@ -1,6 +1,6 @@
-"""Consumption control: phones that call far more often than a person can.
+"""Consumption control: phones that make more calls than a person can.
 
-The first query of the thesis' chapter 7.2: 20 calls or more in five minutes. That is a machine, or
+The first query of chapter 7.2 of the thesis: 20 calls or more in five minutes indicate a robot, or
 many people who share a stolen line.
 """
 
@@ -21,16 +21,17 @@ from boxcars.model.window import time
 TOO_MANY = 20
 """Calls of one phone in a window."""
 SIZE, ADVANCE = 300, 60
+"""Seconds."""
 SHARE = 20_000
-"""One machine that calls, for so many calls."""
+"""Calls per robot."""
 PAUSE = 15
-"""Seconds that a person waits at least before the next call: at most 19 fit into a window."""
+"""Minimum seconds between two calls of a person, so that at most 19 fit into a window."""
 SPAN = 3_600
-"""Seconds that few calls are spread over."""
+"""Minimum duration of the data in seconds, so that windows can close."""
 
 
 def build() -> Network:
-    """The calls of each caller in five minutes, every minute, and those with too many."""
+    """Count the calls of each caller in five minutes, and keep callers with too many."""
     net = Network("consumption-control")
     calls = net.input("calls", ts="time", fields=FIELDS)
     callers = calls.map(time="time", caller="caller").named("callers")
@@ -41,7 +42,7 @@ def build() -> Network:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Calls of people, machines that call 20 times, and others that nearly do."""
+    """Calls of people, robots that make 20 calls, and near misses."""
     cases = min(max(rows // SHARE, 1), rows // 200)
     country, rate = Country.settle(seed, quiet=3 * cases), min(RATE, rows / SPAN)
     machines, shy, slow = np.arange(country.busy, country.busy + 3 * cases).reshape(3, cases)
@@ -59,7 +60,7 @@ def feed(rows: int, seed: int) -> Feed:
 
 
 def _people(country: Country, rows: int, rate: float) -> Iterator[pl.DataFrame]:
-    """Calls of people, who pause between two calls."""
+    """Calls of people, with a pause between two calls of a person."""
     turns = Turns()
     return first(
         rows,
@@ -71,7 +72,7 @@ def _people(country: Country, rows: int, rate: float) -> Iterator[pl.DataFrame]:
 def _in_a_row(
     country: Country, phones: np.ndarray, start: np.ndarray, *, calls: int, every: int
 ) -> pl.DataFrame:
-    """Short calls of each phone, one every few seconds."""
+    """Short calls of each phone, one every ``every`` seconds."""
     times = (start[:, None] + every * np.arange(calls)).ravel()
     callees = country.rng.integers(0, country.busy, len(times))
     return country.talk(np.repeat(phones, calls), callees, times, np.full(len(times), 5))
@@ -80,7 +81,7 @@ def _in_a_row(
 APP = App(
     name="consumption-control",
     family="telephony fraud",
-    sentence="Finds phones that make 20 calls or more in five minutes: machines, not people.",
+    sentence="Finds phones that make 20 calls or more in five minutes: robots, not people.",
     unit="calls",
     build=build,
     feed=feed,

@@ -1,8 +1,8 @@
-"""DDoS: servers that many addresses attack at once, and rules for the router that help.
+"""DDoS: servers under attack from many addresses, and router rules against it.
 
-One of StreamCloud's use cases. Flows that can be part of an attack are few among all; of those the
-sources of each server are counted in sliding windows. An attacked server gets rules that name where
-the attack comes from: networks of half-open connections, or the port of unasked answers.
+One of StreamCloud's use cases. Suspicious flows are filtered, and the sources of each server are
+counted in sliding windows. For an attacked server the output has rules that block the origin of
+the attack: the networks of half-open connections, or the port of unsolicited responses.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from boxcars.model.network import Network
 from boxcars.model.window import time
 
 SOURCES = 250
-"""Different sources in a window that make an attack."""
+"""Minimum number of distinct sources per window in an attack."""
 RULE = 10
-"""Flows of one origin in a window that are worth a rule."""
+"""Minimum number of flows per origin and window for a rule."""
 SIZE, ADVANCE = 10, 5
 """Seconds."""
 
 
 def build() -> Network:
-    """Suspicious flows, the servers with too many sources of them, and where they come from."""
+    """Find servers with too many sources of suspicious flows, and the origins of these flows."""
     net = Network("ddos")
     flows = net.input("flows", ts="time", fields=FIELDS)
     half_open = "protocol = 'tcp' AND flags = 'S' AND packets <= 3"
-    unasked = "protocol = 'udp' AND src_port IN (53, 123, 1900) AND bytes > 1000 * packets"
-    syn, amplified = flows.filter(half_open, unasked).named("suspicious")
+    unsolicited = "protocol = 'udp' AND src_port IN (53, 123, 1900) AND bytes > 1000 * packets"
+    syn, amplified = flows.filter(half_open, unsolicited).named("suspicious")
     origins = {
         "syn-flood": (syn, "subnet(src, 8)"),
         "amplification": (amplified, "concat('udp/', cast(src_port as str))"),

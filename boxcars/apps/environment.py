@@ -1,8 +1,8 @@
-"""Environmental monitoring: fish that behave oddly, and the water then and before.
+"""Environmental monitoring: abnormal behaviour of fish, and the water quality at that time.
 
-The application of the Aurora papers: fish are watched as sensors for toxins in the water. An alarm
-tells the water at that moment and when the fish were well for the last time, each measure with
-what has changed in 1, 2 and 4 hours.
+An application of the Aurora papers: fish are observed as sensors for toxins in the water. An alarm
+has the water quality at that time and when the fish were last well, each measurement with its
+change over 1, 2 and 4 hours.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from boxcars.model.window import landmark, time
 
 HOURS = (1, 2, 4)
 ODD = "breathing < 30 OR breathing > 90"
-"""Breaths in a minute."""
+"""Breaths per minute."""
 _SAME = "left.tank = right.tank AND left.time = right.time"
 _MEMORY = 4 * 3600
-"""Seconds for which it is known when the fish were well."""
+"""Seconds for which the last normal observation is kept."""
 
 
 def build() -> Network:
-    """Reports of the water, the fish beside them, and both moments of an alarm."""
+    """Join observations of the fish with water reports, and alarms with the last normal report."""
     net = Network("environment")
     net.superbox(deltas(), measure=None)
     fields = {"time": "int", "tank": "str", **dict.fromkeys(MEASURES, "float")}
@@ -65,7 +65,7 @@ def build() -> Network:
 
 
 def deltas() -> Network:
-    """A superbox for one measure: its value, and what has changed in some hours."""
+    """A superbox for one measurement: its value, and its change over 1, 2 and 4 hours."""
     body = Network("deltas")
     fields = {"time": "int", "tank": "str", **dict.fromkeys(MEASURES, "float")}
     water = body.input("water", ts="time", fields=fields)
@@ -98,17 +98,17 @@ def deltas() -> Network:
 
 
 def _reported() -> list[str]:
-    """The fields of a report about the water."""
+    """The fields of a water report."""
     return [name for measure in MEASURES for name in _own(measure)]
 
 
 def _from(side: str, names: list[str], ending: str = "") -> dict[str, Any]:
-    """Fields of one side of a join, with or without another ending."""
+    """Fields of one side of a join, with an optional suffix."""
     return {f"{name}{ending}": f"{side}_{name}" for name in names}
 
 
 def _quality(water: Stream) -> Stream:
-    """All measures with their deltas in one report, by a tree of joins."""
+    """Combine all measurements and their changes into one report, by a tree of joins."""
     parts = [_Part(water.use("deltas", measure=m).named(m), _own(m)) for m in MEASURES]
     first, second = _both(*parts[:2], name="warm-ph"), _both(*parts[2:], name="oxygen-salt")
     return _both(first, second, name="quality").stream
@@ -116,7 +116,7 @@ def _quality(water: Stream) -> Stream:
 
 @dataclass(frozen=True)
 class _Part:
-    """A stream with a part of the report, and where it has the fields of the report."""
+    """A stream with a part of the report, and its field for each field of the report."""
 
     stream: Stream
     fields: dict[str, str]
@@ -127,7 +127,7 @@ def _own(measure: str) -> dict[str, str]:
 
 
 def _both(left: _Part, right: _Part, *, name: str) -> _Part:
-    """Two parts of the report of the same moment, as one."""
+    """Join two parts of the report with the same time."""
     fields: dict[str, Any] = {"tank": "left_tank"}
     fields |= {new: f"left_{old}" for new, old in left.fields.items()}
     fields |= {new: f"right_{old}" for new, old in right.fields.items()}
@@ -139,7 +139,7 @@ def _both(left: _Part, right: _Part, *, name: str) -> _Part:
 APP = App(
     name="environment",
     family="environment",
-    sentence="Sounds an alarm when fish behave oddly, with the water then and when they were well.",
+    sentence="Reports abnormal behaviour of fish, with the water quality now and before.",
     unit="observations",
     build=build,
     feed=feed,

@@ -1,31 +1,37 @@
-"""Feed monitor: which provider or exchange of stock prices is in trouble.
+"""Feed monitor: outages of providers of stock prices, or of exchanges.
 
-The financial application of the Aurora papers. A security that is not updated in time gives a low
-alarm; 100 low alarms of one provider or exchange give a high one, and then nobody wants to see
-the low ones any more.
+The financial application of the Aurora papers. A security that is not updated in time causes a low
+alarm; 100 low alarms of one provider or exchange cause a high alarm, after which low alarms are
+suppressed. On live feeds it also alarms when all of them are silent.
 """
 
 from __future__ import annotations
 
 from boxcars.apps.app import App
 from boxcars.apps.ticks import ALARMS, EVERY, EXCHANGES, FEEDS, feed
+from boxcars.model.entities import ARRIVAL
 from boxcars.model.network import Network
 from boxcars.model.stream import Stream
 from boxcars.model.window import landmark, tuples
 
 
-def build(alarms: int = ALARMS, reset: bool = False) -> Network:
-    """Late updates of each feed, counted for the feeds and for the exchanges.
+def build(alarms: int = ALARMS, reset: bool = False, live: bool = False) -> Network:
+    """Count missing updates by feed and by exchange.
 
-    With ``reset`` a high alarm ends the suppression, and low alarms are shown again.
+    With ``reset`` a high alarm ends the suppression, and low alarms are reported again. The inputs
+    of a ``live`` monitor have no times: updates are stamped as they arrive, and time goes on if
+    none arrive.
     """
     net = Network("feed-monitor")
     late = {}
     for name in FEEDS:
-        speeds = [_late(net, f"{name}-{speed}", every) for speed, every in EVERY.items()]
+        speeds = [_late(net, f"{name}-{speed}", every, live) for speed, every in EVERY.items()]
         union = speeds[0].union(speeds[1]).named(f"{name}-late")
         late[name] = union.map(
-            time="time", ticker="ticker", exchange="exchange", feed=f"'{name}'"
+            time=ARRIVAL if live else "time",
+            ticker="ticker",
+            exchange="exchange",
+            feed=f"'{name}'",
         ).named(f"{name}-alarms")
     lows = f"n % {alarms} <> 0" if reset else f"n < {alarms}"
     for name, stream in late.items():
@@ -47,24 +53,28 @@ def build(alarms: int = ALARMS, reset: bool = False) -> Network:
     return net
 
 
-def _late(net: Network, name: str, interval: int) -> Stream:
-    """The securities that were not updated again in time; a pair of updates is a window."""
-    fields = {"time": "int", "ticker": "str", "exchange": "str", "price": "float"}
-    pairs = (
-        net.input(name, ts="time", fields=fields)
-        .aggregate(
-            tuples(2, advance=1, timeout=interval),
-            by="ticker",
-            exchange="last(exchange)",
-            late="timed_out()",
-        )
-        .named(f"{name}-gap")
+def _late(net: Network, name: str, interval: int, live: bool) -> Stream:
+    """Securities that were not updated within an interval in milliseconds.
+
+    A window is a pair of updates. Arrival times are timestamps, so their interval is in seconds.
+    """
+    fields = {"ticker": "str", "exchange": "str", "price": "float"}
+    updates = (
+        net.input(name, ts=ARRIVAL, fields=fields)
+        if live
+        else net.input(name, ts="time", fields={"time": "int", **fields})
     )
+    pairs = updates.aggregate(
+        tuples(2, advance=1, timeout=interval / 1000 if live else interval),
+        by="ticker",
+        exchange="last(exchange)",
+        late="timed_out()",
+    ).named(f"{name}-gap")
     return pairs.filter("late").named(f"no-{name}")
 
 
 def _counted(alarms: Stream, name: str) -> Stream:
-    """Each alarm with its number since the beginning."""
+    """Number the alarms from 1."""
     return alarms.aggregate(
         landmark(emit="change"),
         n="count()",
@@ -77,7 +87,7 @@ def _counted(alarms: Stream, name: str) -> Stream:
 APP = App(
     name="feed-monitor",
     family="finance",
-    sentence="Tells a provider of stock prices in trouble from an exchange in trouble.",
+    sentence="Distinguishes outages of a stock price provider from outages of an exchange.",
     unit="updates",
     build=build,
     feed=feed,

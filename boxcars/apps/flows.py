@@ -1,7 +1,7 @@
-"""Flow records of a router: who sent how much to whom, with two kinds of attacks.
+"""Generated flow records of a router, with two kinds of attacks.
 
-Servers are visited by clients all day. Attacks come from many addresses at once: half-open
-connections (a SYN flood), or answers that nobody asked for (amplification by open DNS servers).
+Clients connect to servers continuously. Attacks come from many addresses at once: half-open
+connections (a SYN flood), or unsolicited responses (amplification through open DNS servers).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ FIELDS = {
 }
 SERVERS = 250
 RATE = 2_000.0
-"""Flows in a second."""
+"""Flows per second."""
 SHARE = 100_000
-"""One attack of each kind for so many flows."""
+"""Flows per attack of each kind."""
 ZOMBIES, REFLECTORS, CROWD = 2_000, 800, 2_000
-"""Addresses that take part in a SYN flood, in an amplification, and in an innocent crowd."""
+"""Number of addresses in a SYN flood, in an amplification attack, and in an innocent crowd."""
 LASTS = 20
-"""Seconds."""
+"""Duration of an attack or a crowd in seconds."""
 
 
 @dataclass(frozen=True)
 class Internet:
-    """Servers, the clients that visit them, and how many visits each server has."""
+    """Servers, clients, and the share of connections of each server."""
 
     rng: np.random.Generator
     servers: pl.Series
@@ -48,7 +48,7 @@ class Internet:
 
     @classmethod
     def settle(cls, seed: int) -> Internet:
-        """Give out addresses: servers in 198.51.0.0/16, clients in 10.0.0.0/8."""
+        """Assign addresses: servers in 198.51.0.0/16, clients in 10.0.0.0/8."""
         rng = np.random.default_rng(seed)
         servers = addresses(np.arange(SERVERS) + (198 << 24) + (51 << 16) + 1)
         clients = addresses(rng.integers(10 << 24, 11 << 24, CHUNK))
@@ -56,7 +56,7 @@ class Internet:
         return cls(rng, servers, clients, np.cumsum(taste / taste.sum()))
 
     def visits(self, rows: int) -> Iterator[pl.DataFrame]:
-        """Ordinary traffic: connections to web servers, some of which fail, and answers of DNS."""
+        """Normal traffic: connections to web servers, some of which fail, and DNS responses."""
         rng = self.rng
         for times in clock(rng, rows, RATE):
             size = len(times)
@@ -80,7 +80,7 @@ class Internet:
             )
 
     def storm(self, target: int, start: int, sources: pl.Series, kind: str) -> pl.DataFrame:
-        """A flow of each source to one server in a few seconds."""
+        """One flow of each source to one server within ``LASTS`` seconds."""
         rng, size = self.rng, len(sources)
         amplified, half = kind == "amplification", kind == "syn-flood"
         packets = np.full(size, 1 if half else 12)
@@ -111,7 +111,7 @@ def addresses(numbers: np.ndarray) -> pl.Series:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Visits, attacks of both kinds, and crowds that only look like one."""
+    """Normal traffic, attacks of both kinds, and innocent crowds."""
     internet, rounds = Internet.settle(seed), rows // SHARE or int(rows >= 30_000)
     rng, storms = internet.rng, [next(internet.visits(1)).clear()]
     cases, rules = list[tuple[str, str]](), list[tuple[str, str]]()

@@ -1,4 +1,4 @@
-"""Tools for generators of data."""
+"""Tools for data generators."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import polars as pl
 from boxcars.apps.app import Chunk
 
 CHUNK = 50_000
-"""Tuples of a chunk at most."""
+"""Maximum number of tuples in a chunk."""
 
 
 def sizes(rows: int, most: int = CHUNK) -> Iterator[int]:
-    """The sizes of the chunks that so many rows make.
+    """The sizes of the chunks for ``rows`` rows.
 
     >>> list(sizes(7, 3))
     [3, 3, 1]
@@ -25,7 +25,7 @@ def sizes(rows: int, most: int = CHUNK) -> Iterator[int]:
 
 
 def clock(rng: np.random.Generator, rows: int, rate: float, start: int = 0) -> Iterator[np.ndarray]:
-    """The times of tuples that come at a rate, as whole seconds in order, chunk by chunk."""
+    """Yield arrays of sorted times in whole seconds, of tuples that arrive at a rate."""
     at = float(start)
     for size in sizes(rows):
         times = at + np.cumsum(rng.exponential(1 / rate, size))
@@ -36,7 +36,7 @@ def clock(rng: np.random.Generator, rows: int, rate: float, start: int = 0) -> I
 def weave(
     background: Iterator[pl.DataFrame], planted: pl.DataFrame, by: str
 ) -> Iterator[pl.DataFrame]:
-    """Put planted tuples among those of the background, each at its time, behind its equals."""
+    """Merge planted tuples into the background by time, after background tuples of equal time."""
     planted = planted.sort(by, maintain_order=True)
     for frame in background:
         due = planted.filter(pl.col(by) <= frame[by][-1])
@@ -47,7 +47,7 @@ def weave(
 
 
 def first_tuples(chunk: Chunk, rows: int, by: str) -> Chunk:
-    """The first tuples of a chunk in the order of time, at most so many over all inputs."""
+    """The first ``rows`` tuples of a chunk by time, over all inputs."""
     times = np.sort(np.concatenate([frame[by].to_numpy() for frame in chunk.values()]))
     if len(times) <= rows:
         return chunk
@@ -55,6 +55,6 @@ def first_tuples(chunk: Chunk, rows: int, by: str) -> Chunk:
     kept = {}
     for name, frame in chunk.items():
         before, at = frame.filter(pl.col(by) < last), frame.filter(pl.col(by) == last)
-        gone = min(spare, at.height)
-        kept[name], spare = pl.concat([before, at[gone:]]), spare - gone
+        dropped = min(spare, at.height)
+        kept[name], spare = pl.concat([before, at[dropped:]]), spare - dropped
     return kept

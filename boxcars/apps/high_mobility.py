@@ -1,7 +1,7 @@
-"""High mobility: phones that are seen in two places, too far apart for the time between.
+"""High mobility: phones that are seen in two locations too far apart for the time between.
 
-The query of the thesis' chapters 2 and 6: each call is a sign of life of two phones, and two signs
-of the same phone in a row give a speed. Nobody drives at 1,000 km/h; somebody has a copy.
+The query of chapters 2 and 6 of the thesis: each call is a sighting of two phones, and two
+consecutive sightings of a phone give a speed. A phone faster than 1,000 km/h has been cloned.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from boxcars.model.network import Network
 from boxcars.model.window import tuples
 
 TOO_FAST = 1_000
-"""Kilometres an hour."""
+"""Kilometres per hour."""
 SHARE = 20_000
-"""One cloned phone for so many calls."""
+"""Calls per cloned phone."""
 
 
 def build() -> Network:
-    """Callers and callees, two signs of life in a row, their speed, and the ones too fast."""
+    """Pair consecutive sightings of each phone, and keep those with too high a speed."""
     net = Network("high-mobility")
     calls = net.input("calls", ts="time", fields=FIELDS)
     callers = calls.map(time="time", phone="caller", x="caller_x", y="caller_y").named("callers")
@@ -45,7 +45,7 @@ def build() -> Network:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Calls between people at home, copies of phones abroad, and travellers in aeroplanes."""
+    """Calls between people at home, cloned phones abroad, and travellers by plane."""
     cases = min(max(rows // SHARE, 1), rows // 4)
     country = Country.settle(seed, quiet=cases)
     rng, phones = country.rng, country.phones
@@ -63,7 +63,7 @@ def feed(rows: int, seed: int) -> Feed:
 def _two_calls(
     country: Country, phones: np.ndarray, first: np.ndarray, second: np.ndarray, km: float
 ) -> pl.DataFrame:
-    """A call of each phone at home, and one so many kilometres away."""
+    """A call of each phone at home, and a second one ``km`` kilometres away."""
     others, lasting = (phones + 1) % country.busy, np.full(len(phones), 40)
     home = country.talk(phones, others, first, lasting)
     away = country.talk(phones, others, second, lasting)
@@ -73,7 +73,7 @@ def _two_calls(
 APP = App(
     name="high-mobility",
     family="telephony fraud",
-    sentence="Finds cloned phones: two signs of life, too far apart for the time between them.",
+    sentence="Finds cloned phones: two sightings, too far apart for the time between them.",
     unit="calls",
     build=build,
     feed=feed,

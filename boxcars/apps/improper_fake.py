@@ -1,7 +1,7 @@
-"""Improper-fake transactions: sellers who charge copied cards.
+"""Improper-fake transactions: sellers that charge copied cards.
 
-The first query of the thesis' chapter 7.3: in about an hour, a seller charges two cards, each of
-them twice or more. One customer may come back; two at once are suspicious.
+The first query of chapter 7.3 of the thesis: within about an hour, a seller charges two cards at
+least twice each. One customer may return; two at once are suspicious.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from boxcars.model.network import Network
 from boxcars.model.window import time
 
 TWICE = 2
-"""Payments of a card to a seller that make them suspicious."""
+"""Minimum number of suspicious payments of a card to a seller."""
 SIZE, ADVANCE = 3_600, 600
 REACH = 2 * SIZE - ADVANCE
-"""Payments that take so many seconds can not be in two windows that the join brings together."""
+"""Seconds; payments that far apart are never in two windows that the join pairs."""
 SHARE = 20_000
-"""One seller who charges copied cards, for so many payments."""
+"""Payments per seller that charges copied cards."""
 MINUTE = 60
 
 
 def build() -> Network:
-    """Cards that a seller charges twice in an hour, and two such cards at the same seller."""
+    """Find cards that a seller charges twice in an hour, and pair two such cards of a seller."""
     net = Network("improper-fake")
     payments = net.input("payments", ts="time", fields=FIELDS)
     charged = payments.map(time="time", card="card", seller="seller").named("charged")
@@ -42,7 +42,7 @@ def build() -> Network:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Honest payments, sellers with two copied cards, and sellers who only seem to have them."""
+    """Honest payments, sellers with two copied cards, and near misses."""
     cases = min(max(rows // SHARE, 1), rows // 60)
     bank = Bank.open(rows, seed, quiet=8 * cases, sellers=max(SELLERS, 8 * cases))
     start = (bank.rng.uniform(0.1, 0.8, cases) * bank.seconds(rows)).astype(np.int64)
@@ -73,7 +73,7 @@ def feed(rows: int, seed: int) -> Feed:
 
 
 def _honest(bank: Bank, rows: int) -> Iterator[pl.DataFrame]:
-    """Payments of people who do not come back to a seller for an hour."""
+    """Payments of people who do not return to a seller within an hour."""
     turns = Turns()
 
     def free(payments: pl.DataFrame) -> np.ndarray:
@@ -86,7 +86,7 @@ def _honest(bank: Bank, rows: int) -> Iterator[pl.DataFrame]:
 def _charge(
     bank: Bank, cards: np.ndarray, sellers: np.ndarray, start: np.ndarray, when: list[list[int]]
 ) -> pl.DataFrame:
-    """Payments to sellers with two cards each, at moments after the start."""
+    """Payments to sellers with two cards each, at offsets from the start."""
     return pl.concat(
         bank.pay(each, start + moment, np.full(len(each), 49.9), sellers)
         for each, moments in zip(cards, when, strict=True)
@@ -97,7 +97,7 @@ def _charge(
 APP = App(
     name="improper-fake",
     family="card fraud",
-    sentence="Finds sellers who charge two cards at least twice each, in about an hour.",
+    sentence="Finds sellers that charge two cards at least twice each, in about an hour.",
     unit="payments",
     build=build,
     feed=feed,

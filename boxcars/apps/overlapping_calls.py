@@ -1,7 +1,7 @@
 """Overlapping calls: phones that take part in two calls at once.
 
-The second query of the thesis' chapter 7.2. Whoever talks in a second call before the first is
-over has a copy of the phone.
+The second query of chapter 7.2 of the thesis. A phone that starts a second call before the first
+one has ended has been cloned.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from boxcars.model.network import Network
 from boxcars.model.window import tuples
 
 SHARE = 20_000
-"""One phone of each kind that is planted, for so many calls."""
+"""Calls per planted phone of each kind."""
 
 
 def build() -> Network:
-    """Callers and callees, two calls of a phone in a row, and those that overlap."""
+    """Pair consecutive calls of each phone, and keep those that overlap."""
     net = Network("overlapping-calls")
     calls = net.input("calls", ts="time", fields=FIELDS)
     spans = {"time": "time", "starts": "time", "ends": "time + duration"}
@@ -38,18 +38,18 @@ def build() -> Network:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """People who make one call at a time, and phones whose second call comes too soon."""
+    """People with one call at a time, and phones whose second call starts too early."""
     cases = min(max(rows // SHARE, 1), rows // 6)
     country = Country.settle(seed, quiet=9 * cases)
     rng = country.rng
-    inside, touching, behind = _trios(country, cases)
+    inside, touching, after = _trios(country, cases)
     start = (rng.uniform(0.1, 0.9, cases) * rows / RATE).astype(np.int64)
     lasting = rng.integers(60, 600, cases)
     planted = pl.concat(
         [
             _two_calls(country, inside, start, lasting, start + lasting // 2),
             _two_calls(country, touching, start, lasting, start + lasting),
-            _two_calls(country, behind, start, lasting, start + lasting + 1),
+            _two_calls(country, after, start, lasting, start + lasting + 1),
         ]
     )
     chunks = weave(_people(country, rows - planted.height), planted, "time")
@@ -59,7 +59,7 @@ def feed(rows: int, seed: int) -> Feed:
 
 
 def _people(country: Country, rows: int) -> Iterator[pl.DataFrame]:
-    """Calls of people, who have only one at a time."""
+    """Calls of people, one at a time."""
     turns = Turns()
 
     def free(calls: pl.DataFrame) -> np.ndarray:
@@ -74,14 +74,14 @@ def _people(country: Country, rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _trios(country: Country, cases: int) -> np.ndarray:
-    """Three kinds of case: the phones of each, and two phones to talk to for each of them."""
+    """For each of three kinds of cases: the phones, and two partners for each phone."""
     return np.arange(country.busy, country.busy + 9 * cases).reshape(3, 3, cases)
 
 
 def _two_calls(
     country: Country, trio: np.ndarray, start: np.ndarray, lasting: np.ndarray, again: np.ndarray
 ) -> pl.DataFrame:
-    """Each phone calls somebody, and is called by somebody else."""
+    """Each phone makes a call to one partner, and receives one from the other."""
     phones, one, other = trio
     made = country.talk(phones, one, start, lasting)
     return pl.concat([made, country.talk(other, phones, again, lasting)])
@@ -90,7 +90,7 @@ def _two_calls(
 APP = App(
     name="overlapping-calls",
     family="telephony fraud",
-    sentence="Finds cloned phones: a second call begins before the first one is over.",
+    sentence="Finds cloned phones: a second call starts before the first one has ended.",
     unit="calls",
     build=build,
     feed=feed,

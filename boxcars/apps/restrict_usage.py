@@ -1,7 +1,7 @@
-"""Restrict usage: cards whose expenses of 30 days are above their limit.
+"""Restrict usage: cards whose expenses in 30 days exceed their limit.
 
-The second query of the thesis' chapter 7.3. It compares what the stream says, the expenses, with
-what a stored table says, the limit.
+The second query of chapter 7.3 of the thesis. It compares the expenses, from the stream, with the
+limit, from a stored table.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import numpy as np
 import polars as pl
 
 from boxcars.apps.app import App, Feed
-from boxcars.apps.cards import DAY, DEAREST, FIELDS, Bank
+from boxcars.apps.cards import DAY, FIELDS, HIGHEST_PRICE, Bank
 from boxcars.apps.generate import weave
 from boxcars.model.network import Network
 from boxcars.model.window import time
 
 DAYS = 30
 SHARE = 20_000
-"""One card that is used too much, for so many payments."""
+"""Payments per card that exceeds its limit."""
 PARTS = 10
-"""Payments in which such a card spends its limit."""
+"""Number of payments in which such a card spends its limit."""
 
 
 def build() -> Network:
-    """The expenses of each card in 30 days, every day, beside its limit."""
+    """Compare the expenses of each card in 30 days, every day, with its limit."""
     net = Network("restrict-usage")
     payments = net.input("payments", ts="time", fields=FIELDS)
     net.table("limits", fields={"card": "str", "limit": "float"}, key="card")
@@ -37,7 +37,7 @@ def build() -> Network:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Everyday payments below the limits; cards that exceed theirs, and cards that just don't."""
+    """Everyday payments below the limits, cards that exceed their limit, and near misses."""
     cases = min(max(rows // SHARE, 1), rows // 100)
     bank = Bank.open(rows, seed, quiet=3 * cases)
     start = (bank.rng.uniform(0.05, 0.4, cases) * bank.seconds(rows)).astype(np.int64)
@@ -61,8 +61,8 @@ def feed(rows: int, seed: int) -> Feed:
 
 
 def _limits(bank: Bank, more: int) -> np.ndarray:
-    """Limits that a habit can't reach, as 30 days lie in six weeks at most, and some others."""
-    return np.concatenate([6 * DEAREST * bank.habit, 1_000.0 * bank.rng.integers(1, 6, more)])
+    """Limits that everyday payments cannot reach (30 days lie in at most six weeks), and others."""
+    return np.concatenate([6 * HIGHEST_PRICE * bank.habit, 1_000.0 * bank.rng.integers(1, 6, more)])
 
 
 def _spend(bank: Bank, cards: np.ndarray, times: np.ndarray, prices: np.ndarray) -> pl.DataFrame:
@@ -72,7 +72,7 @@ def _spend(bank: Bank, cards: np.ndarray, times: np.ndarray, prices: np.ndarray)
 APP = App(
     name="restrict-usage",
     family="card fraud",
-    sentence="Finds cards whose expenses of 30 days are above their limit.",
+    sentence="Finds cards whose expenses in 30 days exceed their limit.",
     unit="payments",
     build=build,
     feed=feed,

@@ -1,4 +1,4 @@
-"""Running an application on Spark, so that somebody can watch it: data, live view and summary."""
+"""Run an application on Spark, with generated data, a live view and a summary."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from boxcars.engine.exec.session import make_session, wake_workers
 from boxcars.inject import Injector
 
 EPOCH_ROWS = 500_000
+"""Rows of an epoch."""
 _TICK, _LINES = 0.2, 2.0
-"""Seconds between two looks at a run, and between two lines where there is no terminal."""
+"""Seconds between two polls of a run, and between two lines if there is no terminal."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run of an application gave: a verdict for each output with cases, and its end."""
+    """The outcome of a run: a verdict for each output with planted cases, status and statistics."""
 
     verdicts: Mapping[str, Verdict]
     status: bx.Status
@@ -39,7 +40,7 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        """Whether it read all, found all, and nothing else."""
+        """Whether the run finished, found all cases, and raised no false alarm."""
         judged = all(
             not (verdict.missed.height or verdict.false.height)
             for verdict in self.verdicts.values()
@@ -58,7 +59,7 @@ def run_app(
     master: str | None = None,
     instances: int | None = None,
 ) -> Outcome:
-    """Generate, run, watch and judge. ``folder`` keeps the network, the data and the results."""
+    """Generate data, run, show progress and judge; everything is stored in ``folder``."""
     net, feed = app.build(), app.feed(rows, seed)
     bx.save(net, folder / f"{app.name}.yaml")
     inputs = {name: folder / "in" / name for name in net.inputs}
@@ -94,7 +95,7 @@ def run_app(
 
 
 def _start_spark(master: str | None) -> SparkSession:
-    """Spark with workers that are awake, while the data is still being made."""
+    """Start Spark and its workers, while the data is still being generated."""
     spark = make_session(master)
     wake_workers(spark)
     return spark
@@ -102,12 +103,12 @@ def _start_spark(master: str | None) -> SparkSession:
 
 def _generate(injector: Injector, app: App, rows: int, console: Console) -> None:
     with Progress(console=console, transient=True) as progress:
-        task = progress.add_task(f"making {rows:,} {app.unit}", total=rows)
+        task = progress.add_task(f"generating {rows:,} {app.unit}", total=rows)
         injector.inject(lambda written: progress.update(task, completed=written))
 
 
 def _follow(running: bx.Run, injector: Injector, watch: Watch) -> bx.Status:
-    """Look at a run until it has ended; Ctrl-C ends it behind its epoch."""
+    """Poll a run until it has ended; Ctrl-C stops it after its epoch."""
     try:
         status = running.status()
         while status.state in ("running", "waiting"):
@@ -115,47 +116,47 @@ def _follow(running: bx.Run, injector: Injector, watch: Watch) -> bx.Status:
                 running.stop()
                 raise injector.error
             status = running.wait(_TICK)
-            watch.hear(status.epoch, sum(status.read.values()), running.stats())
+            watch.update(status.epoch, sum(status.read.values()), running.stats())
     except KeyboardInterrupt:
         status = running.stop()
-        watch.hear(status.epoch, sum(status.read.values()), running.stats())
+        watch.update(status.epoch, sum(status.read.values()), running.stats())
     return status
 
 
 @contextmanager
 def _showing(watch: Watch, console: Console) -> Iterator[None]:
-    """A live view in a terminal; elsewhere a line now and then."""
+    """Show a live view in a terminal; otherwise print a line when it changes."""
     if console.is_terminal:
         with Live(console=console, get_renderable=watch.view, refresh_per_second=5):
             yield
         return
-    over = threading.Event()
+    ended = threading.Event()
 
-    def tell() -> None:
-        said = ""
+    def print_changes() -> None:
+        printed = ""
         while True:
-            if (line := watch.headline()) != said:
+            if (line := watch.headline()) != printed:
                 console.print(line)
-                said = line
-            if over.wait(_LINES):
+                printed = line
+            if ended.wait(_LINES):
                 break
 
-    thread = threading.Thread(target=tell, name="boxcars-lines", daemon=True)
+    thread = threading.Thread(target=print_changes, name="boxcars-lines", daemon=True)
     thread.start()
     try:
         yield
     finally:
-        over.set()
+        ended.set()
         thread.join()
 
 
 def _judge(cases: pl.DataFrame, reports: Reports) -> Verdict:
-    rows = reports.look()
+    rows = reports.refresh()
     return judge(cases, rows if rows.width else cases.clear())
 
 
 def summary(app: App, outcome: Outcome) -> Panel:
-    """What was seen: cases found, missed and false, and the speed."""
+    """The summary of a run: cases found and missed, false alarms, and throughput."""
     status, lines = outcome.status, list[str]()
     for name, verdict in outcome.verdicts.items():
         planted = verdict.found.height + verdict.missed.height
@@ -165,18 +166,18 @@ def summary(app: App, outcome: Outcome) -> Panel:
         )
         lines += _some("missed", verdict.missed) + _some("false", verdict.false)
     for name, output in outcome.stats.outputs.items():
-        worth = "" if output.utility is None else f", worth {output.utility:.2f} each"
-        if name not in outcome.verdicts or worth:
-            lines.append(f"[bold]{name}[/bold]: {output.tuples:,} results{worth}")
+        utility = "" if output.utility is None else f", average utility {output.utility:.2f}"
+        if name not in outcome.verdicts or utility:
+            lines.append(f"[bold]{name}[/bold]: {output.tuples:,} results{utility}")
     read = sum(status.read.values())
     lines.append(
         f"{read:,} {app.unit} in {status.seconds:.1f} s on Spark, "
-        f"[bold]{read / status.seconds:,.0f} a second[/bold]"
+        f"[bold]{read / status.seconds:,.0f} per second[/bold]"
         + ("" if status.state == "finished" else f"; {status.state} before the end")
     )
     return Panel("\n".join(lines), title=app.name, title_align="left", expand=False)
 
 
 def _some(word: str, cases: pl.DataFrame) -> list[str]:
-    """The first cases of a kind, so that somebody can look after them."""
+    """The first few cases, as examples."""
     return [f"  {word}: {escape(str(row))}" for row in cases.head(3).iter_rows(named=True)]

@@ -1,7 +1,7 @@
-"""SIEM: attacks that are told in many small events, found by directives of OSSIM.
+"""SIEM: detect attacks that consist of many small events, with OSSIM directives.
 
-The application of the thesis' chapter 7.4. Seven directives, as a security team writes them, become
-one network of ordinary boxes; all of them read the same events.
+The application of chapter 7.4 of the thesis. Seven directives, as a security team would write them,
+become one network of ordinary boxes that share one input.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).with_name("siem")
 
 
 def build() -> Network:
-    """All directives, and of their alarms those that end one: the whole attack was seen."""
+    """All directives; ``incidents`` has the alarms of last rules, which are complete attacks."""
     files = sorted(FOLDER.glob("*.xml"))
     net = read_ossim(*files, name="siem")
     last = " OR ".join(
@@ -33,7 +33,7 @@ def build() -> Network:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Events of many hosts; in each quarter of an hour every attack, and what looks like one."""
+    """Events of many hosts, with every attack and its near misses in each quarter of an hour."""
     frames, planted = events(rows, seed)
     return Feed(({"events": frame} for frame in frames), {"incidents": planted})
 
@@ -41,7 +41,7 @@ def feed(rows: int, seed: int) -> Feed:
 APP = App(
     name="siem",
     family="network security",
-    sentence="Follows attacks through many small events, by directives as OSSIM has them.",
+    sentence="Detects attacks that consist of many small events, with OSSIM directives.",
     unit="events",
     build=build,
     feed=feed,

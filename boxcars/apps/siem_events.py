@@ -1,8 +1,8 @@
-"""Security events with attacks in them: one that each directive must find, and some it must not.
+"""Generated security events, with attacks that the directives must find, and near misses.
 
 Every second has the same number of events. Most are noise, of many hosts, sensors and ports. In
-each span of time every *scenario* is played once, by hosts of its own: an attack that fires a last
-rule, or a near miss that falls short of it by one event, by one second, or by a subnet.
+each span of time every *scenario* occurs once, between its own hosts: an attack that fires a last
+rule, or a near miss: one event too few, one second too late, or the wrong subnet.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from boxcars.apps.generate import CHUNK
 
 RATE = 100
-"""Events of a second."""
+"""Events per second."""
 SPAN = 1000
-"""Seconds in which each scenario is played once."""
+"""Seconds in which each scenario occurs once."""
 EVENTS = pl.Schema(
     {
         "time": pl.Int64(),
@@ -33,17 +33,17 @@ EVENTS = pl.Schema(
     }
 )
 PLANTED = ("time", "directive", "rule", "src_ip", "dst_ip")
-"""What an alarm of a last rule is known by."""
+"""Fields that identify an alarm of a last rule."""
 
 _Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Step:
-    """An event of a scenario: so many seconds after its start, from one role to another.
+    """An event of a scenario: ``after`` seconds from its start, from one role to another.
 
-    Roles in lower case are hosts of ours, those in upper case are abroad; ``mirror`` and ``admin``
-    are in networks of their own.
+    Roles in lower case are internal hosts, those in upper case are external; ``mirror`` and
+    ``admin`` are in separate networks.
     """
 
     after: int
@@ -56,9 +56,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Steps in order of time; ``rule`` is the last rule of the directive that they fire, if any.
+    """Steps sorted by time; ``rule`` is the last rule of the directive that they fire, if any.
 
-    It starts somewhere in ``start``, a part of the span.
+    It starts at a random time in the interval ``start`` of the span.
     """
 
     directive: int
@@ -68,7 +68,7 @@ class Scenario:
 
 
 def _times(number: int, step: Step, last: int) -> tuple[Step, ...]:
-    """So many steps, the first at its time and the others evenly until ``last``."""
+    """``number`` copies of a step, evenly spaced from its time until ``last``."""
     at = np.linspace(step.after, last, number).astype(int)
     return tuple(
         Step(int(t), step.plugin, step.sid, step.source, step.target, step.port) for t in at
@@ -152,10 +152,10 @@ SCENARIOS = (
 
 
 def events(rows: int, seed: int = 0) -> tuple[Iterator[pl.DataFrame], pl.DataFrame]:
-    """So many events in order of time, in frames of at most 50,000, and the alarms to be found.
+    """Generate ``rows`` sorted events, in frames of at most 50,000, and the expected alarms.
 
-    The same seed gives the same events. An attack that would not be over before the events are is
-    left out of what is to be found.
+    The same seed gives the same events. Attacks that do not end before the last event are not
+    expected.
 
     >>> frames, planted = events(200_000, seed=1)
     >>> sum(frame.height for frame in frames)
@@ -168,7 +168,7 @@ def events(rows: int, seed: int = 0) -> tuple[Iterator[pl.DataFrame], pl.DataFra
 
 
 def _play(rows: int, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The events of all scenarios with the rows they take, and the alarms they must raise."""
+    """The events of all scenarios with their row numbers, and the expected alarms."""
     end = rows // RATE
     spans = pl.DataFrame({"span": np.arange(end // SPAN + 1)})
     acts = spans.join(_ACTS, how="cross").with_columns(
@@ -185,13 +185,13 @@ def _play(rows: int, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFra
     played = played.with_columns(src_port=pl.Series(rng.integers(1024, 65536, played.height)))
     alarms = played.filter(pl.col("last") & (pl.col("rule") != "")).select(PLANTED)
     attacks = played.sort("time", maintain_order=True)
-    count, place = pl.len().over("time"), pl.int_range(pl.len()).over("time")
-    row = pl.col("time") * RATE + (2 * place + 1) * RATE // (2 * count)
+    count, index = pl.len().over("time"), pl.int_range(pl.len()).over("time")
+    row = pl.col("time") * RATE + (2 * index + 1) * RATE // (2 * count)
     return attacks.select(*EVENTS, row=row), alarms.sort(PLANTED)
 
 
 def _host(role: str) -> pl.Expr:
-    """The address of the host that plays a role, another one in each scenario and span."""
+    """The address of the host in a role, unique per scenario and span."""
     span, name = pl.col("span"), pl.col(role)
     high, low = span // 256, span % 256
     own = pl.col("scenario") * 8 + name.str.to_lowercase().replace_strict(_ROLES, default=0)
@@ -227,7 +227,7 @@ _STEPS = pl.DataFrame(
 )
 _NOISE = pl.DataFrame(
     [
-        # plugin, sid, port, protocol, how much of it, where it comes from or goes to, kind of host
+        # plugin, sid, port, protocol, share, direction, kind of host
         (1001, 537, 445, "TCP", 10, "here", 0),
         (1001, 2009033, 445, "TCP", 2, "here", 1),
         (1001, 2003, 1434, "UDP", 4, "here", 0),
@@ -252,11 +252,11 @@ _NOISE = pl.DataFrame(
     schema=["plugin_id", "plugin_sid", "dst_port", "protocol", "share", "way", "kind"],
     orient="row",
 )
-"""Hosts of kind 0 never meet those of kind 1, so that nothing adds up by chance."""
+"""Hosts of kind 0 have no events with hosts of kind 1, so that noise fires no rule by chance."""
 
 
 def _frames(rows: int, seed: int, attacks: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Noise, and the attacks in the rows that they take."""
+    """Yield noise, with the attacks at their row numbers."""
     at = attacks["row"].to_numpy()
     for number, begin in enumerate(range(0, rows, CHUNK)):
         end = min(begin + CHUNK, rows)
@@ -268,8 +268,8 @@ def _frames(rows: int, seed: int, attacks: pl.DataFrame) -> Iterator[pl.DataFram
         free = np.ones(end - begin, np.bool_)
         free[at[low:high] - begin] = False
         both = pl.concat([noise.filter(free), attacks[low:high].drop("row")])
-        place = np.concatenate([np.flatnonzero(free), at[low:high] - begin])
-        yield both[np.argsort(place)]
+        row = np.concatenate([np.flatnonzero(free), at[low:high] - begin])
+        yield both[np.argsort(row)]
 
 
 def _noise(begin: int, end: int, rng: np.random.Generator) -> pl.DataFrame:
@@ -287,7 +287,7 @@ def _noise(begin: int, end: int, rng: np.random.Generator) -> pl.DataFrame:
 
 
 def _crowd(first: _Ints, rng: np.random.Generator) -> pl.Series:
-    """Hosts somewhere in networks, each every second address from the first on."""
+    """Random hosts: every second address from ``first`` on."""
     return _HOSTS.gather(first + 2 * rng.integers(0, _CROWD // 2, len(first)))
 
 
@@ -297,7 +297,7 @@ _HOSTS = pl.Series(
     for network in ("10.16", "45.16", "172.16")
     for n in range(_CROWD)
 )
-"""Clients of ours, hosts abroad, and servers of ours."""
+"""Internal clients, external hosts, and internal servers."""
 _MIX = np.repeat(np.arange(_NOISE.height), _NOISE["share"].to_numpy())
 _SOURCE, _TARGET = (
     _NOISE.select(pl.when(way=way).then(_CROWD).otherwise(other * _CROWD) + pl.col("kind"))
@@ -305,4 +305,4 @@ _SOURCE, _TARGET = (
     .to_numpy()
     for way, other in (("in", 0), ("out", 2))
 )
-"""Where in the hosts those of each kind of noise begin."""
+"""Index of the first host of each kind of noise in ``_HOSTS``."""

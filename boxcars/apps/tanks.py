@@ -1,4 +1,4 @@
-"""Fish tanks in a river laboratory: the water, the fish, and now and then something poisonous."""
+"""Generated observations of fish tanks: the water, the fish, and occasional poisonings."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ WATER_EVERY, FISH_EVERY = 300, 30
 """Seconds between two observations of the same tank."""
 _FISH = WATER_EVERY // FISH_EVERY
 _SLOT = TANKS * (1 + _FISH)
-"""Tuples while each tank's water is measured once."""
+"""Tuples per slot, in which the water of each tank is measured once."""
 _SLOTS = 30
-"""Slots of a chunk."""
+"""Slots per chunk."""
 
 
 @dataclass(frozen=True)
 class Poisoning:
-    """Something in the water of a tank: at once in the water, a while later in the fish."""
+    """A poisoning of a tank: immediately visible in the water, later in the fish."""
 
     tank: int
     start: int
     odd: int
-    """When the fish begin to behave oddly."""
+    """When the fish start to behave abnormally."""
     stop: int
 
 
 class Laboratory:
-    """The tanks, when each of them is looked at, and what happens in them."""
+    """The tanks, their observation times, and the poisonings."""
 
     def __init__(self, seed: int, slots: int) -> None:
         rng = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ class Laboratory:
         return pl.DataFrame(columns).with_columns(pl.col(MEASURES).round(2))
 
     def fish(self, slots: range) -> pl.DataFrame:
-        """How fast the fish breathe: some are excited, but only poison makes them odd."""
+        """The breathing rate of the fish; only poison makes it abnormal."""
         times, tanks = self._grid(slots, self._fish, _FISH)
         calm = np.clip(self._rng.normal(60, 9, len(times)), 30, 90)
         odd = odd_times(self.poisonings, tanks, times)
@@ -78,7 +78,7 @@ class Laboratory:
         return pl.DataFrame(columns)
 
     def cases(self) -> pl.DataFrame:
-        """Each observation of odd fish, which must be an alarm."""
+        """Each abnormal observation, which must cause an alarm."""
         found = [pl.DataFrame(schema={"time": pl.Int64, "tank": pl.String})]
         for poison in self.poisonings:
             first = self._fish[poison.tank]
@@ -92,7 +92,7 @@ class Laboratory:
 
     @staticmethod
     def _grid(slots: range, phase: np.ndarray, often: int) -> tuple[np.ndarray, np.ndarray]:
-        """The times at which tanks are looked at, in order, and the tanks."""
+        """The sorted observation times, and their tanks."""
         starts = np.arange(slots.start * often, slots.stop * often) * (WATER_EVERY // often)
         times = (starts[:, None] + phase[None, :]).ravel()
         order = np.argsort(times, kind="stable")
@@ -100,7 +100,7 @@ class Laboratory:
 
 
 def odd_times(poisonings: list[Poisoning], tanks: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Which observations are of fish that are poisoned."""
+    """Which observations are of poisoned fish."""
     odd = np.zeros(len(times), bool)
     for poison in poisonings:
         odd |= (tanks == poison.tank) & (times >= poison.odd) & (times < poison.stop)
@@ -108,7 +108,7 @@ def odd_times(poisonings: list[Poisoning], tanks: np.ndarray, times: np.ndarray)
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Observations of water and fish, and a tank that is poisoned every hour and a half."""
+    """Observations of water and fish; every hour and a half a tank is poisoned."""
     laboratory = Laboratory(seed, rows // _SLOT)
     return Feed(_chunks(laboratory, rows), {"alarms": laboratory.cases()})
 

@@ -1,7 +1,7 @@
-"""Updates of stock prices by two providers from two exchanges, with outages.
+"""Generated updates of stock prices by two providers from two exchanges, with outages.
 
-Each security is updated once in each slot of time, and the slots are so short that two updates are
-never too far apart. So all gaps are those that an outage tears, and are known beforehand.
+Each security is updated once per time slot, and the slots are so short that two updates are never
+too far apart. So only outages cause gaps, and the expected alarms are known.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from boxcars.apps.generate import first_tuples
 FEEDS = ("reuters", "comstock")
 EXCHANGES = ("NYSE", "NASDAQ")
 EVERY = {"fast": 5_000, "slow": 60_000}
-"""Milliseconds in which a security must be updated."""
+"""Milliseconds within which a security must be updated."""
 TICKERS = {"fast": 500, "slow": 4_000}
 ALARMS = 100
-"""Low alarms that make a high one."""
+"""Low alarms per high alarm."""
 
 _SLOT = {speed: every * 6 // 10 for speed, every in EVERY.items()}
 _BLOCK = 520_000
-"""Milliseconds after which the same kinds of incidents come again."""
+"""Milliseconds after which the same kinds of incidents recur."""
 _RATE = sum(len(FEEDS) * number / _SLOT[speed] for speed, number in TICKERS.items())
-"""Updates in a millisecond."""
+"""Updates per millisecond."""
 
 
 @dataclass(frozen=True)
 class Incident:
-    """Securities of a feed, by their numbers, that are silent for a while."""
+    """Securities of a feed, by index, without updates for a while."""
 
     feed: str
     speed: str
@@ -42,7 +42,7 @@ class Incident:
 
 
 class Market:
-    """The securities, when each of them is updated, and when not."""
+    """The securities, their update times and their incidents."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -57,16 +57,16 @@ class Market:
         return np.random.default_rng((self._seed, *what))
 
     def times(self, feed: str, speed: str, slot: int) -> np.ndarray:
-        """When the securities are updated in a slot, if nothing is wrong."""
+        """The update times of the securities in a slot, without incidents."""
         which, number = (FEEDS.index(feed), list(EVERY).index(speed)), TICKERS[speed]
         phase = self._rng(1, *which).random(number) * 0.7
         jitter = self._rng(2, *which, slot + 1).random(number) * 0.3
         return ((slot + phase + jitter) * _SLOT[speed]).astype(np.int64)
 
     def incidents(self, block: int) -> Iterator[Incident]:
-        """What goes wrong in a block: single securities, then a feed, an exchange, and a little.
+        """The incidents of a block: single securities, a feed, an exchange, a few securities.
 
-        They are so far apart that the gaps of one are closed before the next begins.
+        They are so far apart that the gaps of one are closed before the next one starts.
         """
         rng, start = self._rng(3, block), block * _BLOCK
         for feed in FEEDS:
@@ -84,9 +84,9 @@ class Market:
                     yield Incident(feed, speed, tickers, start + at, start + at + 7_000)
 
     def gaps(self, incident: Incident) -> pl.DataFrame:
-        """The low alarms of an incident: what was not updated for too long, and when that was so.
+        """The low alarms of an incident: securities without an update in time, and when.
 
-        As many fields as say which alarm is first, if two come at the same time.
+        The fields are sufficient to sort alarms with equal times.
         """
         feed, speed, every = incident.feed, incident.speed, EVERY[incident.speed]
         slots = range(incident.start // _SLOT[speed] - 1, incident.stop // _SLOT[speed] + 2)
@@ -107,7 +107,7 @@ class Market:
 
 
 def feed(rows: int, seed: int) -> Feed:
-    """Updates of all securities, and every few minutes an outage."""
+    """Updates of all securities, with an outage every few minutes."""
     market, end = Market(seed), int(rows / _RATE)
     incidents = [
         incident
@@ -119,7 +119,7 @@ def feed(rows: int, seed: int) -> Feed:
 
 
 def _planted(market: Market, incidents: list[Incident]) -> dict[str, pl.DataFrame]:
-    """Low alarms of a feed up to the first high one, and the numbers of the high ones."""
+    """The low alarms of each feed before the first high one, and the numbers of the high ones."""
     none = Incident(FEEDS[0], "fast", np.array([], np.int64), 0, 0)
     gaps = pl.concat([market.gaps(incident) for incident in [none, *incidents]])
     gaps = gaps.sort("time", "speed", "ticker")
@@ -135,7 +135,7 @@ def _planted(market: Market, incidents: list[Incident]) -> dict[str, pl.DataFram
 
 
 def _chunks(market: Market, incidents: list[Incident], rows: int) -> Iterator[Chunk]:
-    """All updates, slot by slot of the slow ones, until there are enough."""
+    """Yield all updates, one slow slot at a time, until there are ``rows``."""
     slot = 0
     while rows > 0:
         chunk: Chunk = {
@@ -150,7 +150,7 @@ def _chunks(market: Market, incidents: list[Incident], rows: int) -> Iterator[Ch
 def _updates(
     market: Market, feed: str, speed: str, slot: int, incidents: list[Incident]
 ) -> pl.DataFrame:
-    """The updates of some securities in the time of one slot of the slow ones."""
+    """The updates of some securities in one slow slot."""
     slots = _SLOT["slow"] // _SLOT[speed]
     times = np.concatenate([market.times(feed, speed, slot * slots + n) for n in range(slots)])
     tickers = np.tile(np.arange(TICKERS[speed]), slots)

@@ -1,4 +1,4 @@
-"""Data in which nobody does a thing again too soon, so that it gives no alarm by accident."""
+"""Generate data with a minimum pause between events of a person, to avoid accidental alarms."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 ENDLESS = sys.maxsize
-"""As many tuples as somebody takes."""
+"""For generators that the caller stops."""
 
 
 class Turns:
-    """Keeps who is busy until when, from chunk to chunk. People are known by a hash.
+    """Track until when each person is busy, across chunks. People are identified by a hash.
 
     >>> turns, times = Turns(), np.array([0, 10, 10, 21])
     >>> turns.free(pl.Series(["ann", "ann", "bob", "ann"]).hash(), times, times + 10).tolist()
@@ -29,9 +29,10 @@ class Turns:
         begin: pl.Series | np.ndarray,
         end: pl.Series | np.ndarray,
     ) -> np.ndarray:
-        """Which of these begin when all that the same people have begun before is over.
+        """Which of these events start after all earlier events of the same person have ended.
 
-        What is not free counts as begun too: this is simpler to compute, and keeps the promise.
+        Events that are not free also make a person busy: this is simpler, and still guarantees
+        the pause.
         """
         begin, before = np.asarray(begin), len(self._who)
         who, end = np.concatenate([self._who, who]), np.concatenate([self._end, end])
@@ -41,15 +42,15 @@ class Turns:
         busy = np.maximum.accumulate(lane + end[order])
         until = np.full(len(who), -1)
         until[order[1:]] = np.where(same, busy[:-1] - lane[1:], -1)
-        going_on = end >= begin.max(initial=0)
-        self._who, self._end = who[going_on], end[going_on]
+        ongoing = end >= begin.max(initial=0)
+        self._who, self._end = who[ongoing], end[ongoing]
         return begin > until[before:]
 
 
 def first(
     rows: int, frames: Iterator[pl.DataFrame], keep: Callable[[pl.DataFrame], np.ndarray]
 ) -> Iterator[pl.DataFrame]:
-    """The first so many of the tuples that are kept."""
+    """Yield the tuples that ``keep`` selects, up to ``rows`` in total."""
     while rows > 0:
         frame = next(frames)
         frame = frame.filter(keep(frame)).head(rows)

@@ -1,4 +1,4 @@
-"""How a run of an application stands, as a live table and as a line."""
+"""The progress of an application, as a live table and as a line."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from boxcars.apps.app import App
 from boxcars.engine.stats.run_stats import RunStats
 
 REPORTS, BOXES, COLUMNS = 12, 8, 7
-"""Shown are so many reports over all outputs, so many boxes, and so many columns of a report."""
+"""Maximum numbers shown: reports over all outputs, boxes, and columns of a report."""
 _WIDTH = 72
+"""Characters of the progress bar."""
 
 
 class Reports:
-    """What an output has reported, read from the folder that it is written to."""
+    """The reports of an output, read from its folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._seen = folder, set[str]()
         self.rows = pl.DataFrame()
 
-    def look(self) -> pl.DataFrame:
-        """Read what is new, and give all there is."""
+    def refresh(self) -> pl.DataFrame:
+        """Read new parts, and return all reports."""
         new = sorted(path for path in self._folder.glob("part-*.parquet"))
         new = [path for path in new if path.name not in self._seen]
         if new:
@@ -40,7 +41,7 @@ class Reports:
 
 @dataclass
 class Watch:
-    """What is known of a run: how far it is, its statistics, and what it has reported."""
+    """The state of a run: progress, statistics, and reports."""
 
     app: App
     rows: int
@@ -50,15 +51,15 @@ class Watch:
     stats: RunStats = field(default_factory=RunStats)
     _spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
 
-    def hear(self, epoch: int, read: int, stats: RunStats) -> None:
-        """Take in how the run stands, and read what came out of new epochs."""
+    def update(self, epoch: int, read: int, stats: RunStats) -> None:
+        """Store the progress of the run, and read the reports of new epochs."""
         if epoch != self.epoch:
             for reports in self.reports.values():
-                reports.look()
+                reports.refresh()
         self.epoch, self.read, self.stats = epoch, read, stats
 
     def headline(self) -> str:
-        """How the run stands, in one line."""
+        """The progress of the run in one line."""
         if not self.epoch:
             return "Spark is starting ..."
         out = sum(output.tuples for output in self.stats.outputs.values())
@@ -69,7 +70,7 @@ class Watch:
         )
 
     def view(self) -> RenderableType:
-        """The headline, a bar, the newest reports, and where the time goes."""
+        """The headline, a progress bar, the newest reports, and the busiest boxes."""
         if not self.epoch:
             self._spinner.update(text=self.headline())
             return self._spinner
@@ -80,13 +81,13 @@ class Watch:
         return Group(self.headline(), bar, *newest, self._boxes())
 
     def _boxes(self) -> Table:
-        """Where the time goes; boxes that run as one pipeline are one line."""
+        """The boxes with the most time; fused boxes are one line."""
         boxes = {name: box for name, box in self.stats.boxes.items() if not box.fused_into}
         busiest = sorted(boxes, key=lambda name: -boxes[name].seconds)[:BOXES]
         title = f"The busiest {len(busiest)} of {len(self.stats.boxes)} boxes and inputs"
         table = _plain_table(title)
         table.add_column("box")
-        for name in ("in", "out", "tuples/s", "µs each", "kept"):
+        for name in ("in", "out", "tuples/s", "µs/tuple", "state rows"):
             table.add_column(name, justify="right")
         for name in busiest:
             box = boxes[name]
@@ -97,7 +98,7 @@ class Watch:
 
 
 def _newest(output: str, rows: pl.DataFrame, most: int) -> RenderableType:
-    """The last reports of an output, the first columns of them."""
+    """The first columns of the last reports of an output."""
     if not rows.height:
         return f"{output}: nothing yet"
     table = _plain_table(f"{output}: the newest of {rows.height:,}")
@@ -109,7 +110,7 @@ def _newest(output: str, rows: pl.DataFrame, most: int) -> RenderableType:
 
 
 def _plain_table(title: str) -> Table:
-    """A table without lines, so that several fit on a screen."""
+    """A table without borders, so that several fit on a screen."""
     return Table(
         title=f"\n{title}",
         title_justify="left",

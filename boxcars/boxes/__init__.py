@@ -1,4 +1,4 @@
-"""One module for each box. To add a box is to add a module here (docs/how-to/add-a-box.md)."""
+"""One module per box. To add a box, add a module here (docs/how-to/add-a-box.md)."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -17,10 +17,10 @@ from boxcars.expr import Expr, call, constant_value
 from boxcars.kernels.aggregates.builtin import FUNCTIONS, SYNONYMS, Function, find_function
 from boxcars.kernels.columns.ranks import ranks_of, with_ranks
 from boxcars.kernels.columns.system_columns import POSITION
-from boxcars.kernels.contract import Frontier, Mine, State, Stateful, Step
+from boxcars.kernels.contract import Frontier, OwnedTuples, State, Stateful, Step
 from boxcars.kernels.ordering.sorting import WAITING
 from boxcars.kernels.windows.axis import Axis
-from boxcars.kernels.windows.incremental_windows import Parking
+from boxcars.kernels.windows.incremental_windows import IncrementalWindows
 from boxcars.kernels.windows.kernel_of_window import window_kernel
 from boxcars.kernels.windows.value_windows import VALUE
 from boxcars.kernels.windows.window_results import (
@@ -28,7 +28,7 @@ from boxcars.kernels.windows.window_results import (
     Grouping,
     Kernel,
     Results,
-    Spread,
+    Shareable,
     argument,
 )
 from boxcars.model.arc import LATE, MAIN
@@ -43,13 +43,13 @@ from boxcars.model.window import Window
 
 _NO_MORE: Mapping[str, Function] = {}
 SLACK = "slack."
-"""What the names of the frames start with that wait for others to come before them."""
+"""Name prefix of the state frames with tuples that wait for earlier ones."""
 
 
 class Aggregate(Stateful, type="aggregate", icon="Σ"):
-    """Compute functions over windows of tuples, by time, tuples or value, for each group.
+    """Compute aggregate functions over windows of tuples, by time, tuples or value, per group.
 
-    The output has the fields of ``by``, the order attribute, and a field for each function.
+    The output has the fields of ``by``, the order attribute, and one field per function.
 
     Paper: StreamCloud's Aggregate (thesis, 2.1.1).
 
@@ -61,13 +61,13 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
     ranks: ClassVar[bool] = True
     waiting: ClassVar[tuple[str, ...]] = (f"{SLACK}{WAITING}",)
 
-    window: Window = param("Which tuples are looked at together.")
+    window: Window = param("Which tuples are aggregated together.")
     fields: Fields[Expr] = param(
         "The new fields, each with its function.",
         xml=("aggregate-function.#", "aggregate-function-output-name.#"),
     )
     by: tuple[str, ...] = param(
-        "A window of its own for each value of these fields.", default=(), xml="group-by"
+        "The group-by fields; each group has its own windows.", default=(), xml="group-by"
     )
 
     @classmethod
@@ -78,7 +78,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         fields: Mapping[str, str | Expr] | None = None,
         **more: str | Expr,
     ) -> Self:
-        """A window, the group-by fields, and new fields by keyword or in a mapping."""
+        """The window, the group-by fields, and new fields by keyword or in a mapping."""
         exprs = {name: Expr.of(e) for name, e in {**(fields or {}), **more}.items()}
         return cls(window, Fields(exprs), (by,) if isinstance(by, str) else tuple(by))
 
@@ -88,8 +88,13 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
 
     @property
     def side_ports(self) -> tuple[str, ...]:
-        """``late`` has the tuples that came behind the frontier."""
+        """``late`` has the tuples that arrived after the frontier."""
         return (LATE,)
+
+    @property
+    def timed(self) -> bool:
+        """Whether passing time alone can close its windows."""
+        return self.window.timed
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The group-by fields, the order attribute, then the functions."""
@@ -97,7 +102,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         for where, message in self.window.problems(schema):
             inputs.wrong(message, "window", where)
         if self.window.by == "runs" and not self.by:
-            inputs.wrong("runs need a field that changes: name it in by.", "by")
+            inputs.wrong("a runs window needs a field whose value changes: name it in by.", "by")
         if not self.fields:
             inputs.wrong("an aggregate needs at least one function.", "fields")
         groups = {name: inputs.field(name, "by", i) for i, name in enumerate(self.by)}
@@ -111,9 +116,9 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         if schema.ts in self.by:
             ts, at = schema.ts, self.by.index(schema.ts)
             inputs.wrong(
-                f"'{ts}' is the order attribute, which is the time of the result in what leaves: "
-                f"copy it first, in a map that keeps all fields (moment: {ts}, keep: true), and "
-                "group by 'moment'.",
+                f"'{ts}' is the order attribute; in the output it is the time of the result. To "
+                f"group by it, copy it first with a map (moment: {ts}, keep: true) and group by "
+                "'moment'.",
                 "by",
                 at,
             )
@@ -128,7 +133,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         }
 
     def _check_range(self, inputs: Ports) -> None:
-        """Complain about windows that can't be counted with, in 64 bits: too large, or too fine."""
+        """Report windows that do not fit into 64-bit arithmetic: too large, or too fine."""
         window, schema = self.window, inputs[0]
         type_ = schema[str(window.field) if window.by == "value" else schema.ts]
         most = FARTHEST_SIZE // (1_000_000 if type_ is Type.TIMESTAMP else 1)
@@ -141,27 +146,28 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             axis = Axis.of(window, type_)
             if max(axis.size, axis.advance) > FARTHEST_SIZE:
                 inputs.wrong(
-                    f"size {window.size} and advance {window.step} have no unit in common that is "
-                    "large enough: round one of them.",
+                    f"size {window.size} and advance {window.step} have too small a common "
+                    "divisor: round one of them.",
                     "window",
                     "advance",
                 )
 
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
-        """By group, unless what one group does depends on the tuples of others."""
+        """By group, unless the result of a group depends on the tuples of others."""
         if not self.by:
             return Routing.single("it has no group-by fields")
         if self.window.by == "runs":
-            return Routing.single("a run ends where any other group comes")
+            return Routing.single("a run ends when a tuple of another group arrives")
         if self.window.slack:
-            return Routing.single("its slack is counted over all groups")
+            return Routing.single("its slack counts the tuples of all groups")
         return Routing.key((name, schemas[0][name]) for name in self.by)
 
     def halves(self, schema: Schema) -> tuple[Box, Box] | None:
-        """Condense before a shuffle and combine behind it, if that gives the same to the last bit.
+        """Split into a partial aggregate before a shuffle and a combining one after it.
 
-        Windows must close by time, for the others go by neighbours; sums of floats depend on the
-        order in which they are added.
+        None unless the result is bit-identical: windows must close by time, since other windows
+        depend on neighboring tuples, and sums of floats depend on the order in which they are
+        added.
         """
         window = self.window
         plain = Window("time", window.size, window.advance, origin=window.origin)
@@ -181,7 +187,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         return front, replace(self, fields=Fields(combined))
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
-        """No tuples are kept."""
+        """The empty state."""
         schema = schemas[0]
         nothing = self._columns(schema.empty(), schema)
         state = self._kernel(schema).start(Grouping(self.by, schema.ts), nothing)
@@ -196,7 +202,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Give the results whose time has come."""
+        """Emit the results that are due."""
         (schema,), (train,), (frontier,) = schemas, trains, frontiers
         sorting: State = {}
         late = train.clear()
@@ -206,43 +212,45 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
             sorted_ = self._sorter().step(waiting, trains, frontiers, schemas)
             sorting = _renamed(sorted_.state, "", SLACK)
             train, late, frontier = sorted_.trains[MAIN], sorted_.trains[LATE], sorted_.frontier
-        placed = self._placed(train, schema)
-        taken = train if placed.all() else train.filter(placed)
-        new = self._columns(taken, schema)
+        valid = self._valid(train, schema)
+        accepted = train if valid.all() else train.filter(valid)
+        new = self._columns(accepted, schema)
         results = self._kernel(schema).close(Grouping(self.by, schema.ts), state, new, frontier)
-        lost = ~placed
-        lost[np.flatnonzero(placed)[results.late]] = True
-        late = pl.concat([late, train.filter(lost)]) if lost.any() else late
+        rejected = ~valid
+        rejected[np.flatnonzero(valid)[results.late]] = True
+        late = pl.concat([late, train.filter(rejected)]) if rejected.any() else late
         keys, values = results.compute(self.by, self._functions())
-        leaving = self._rows(results, keys, values, schema)
-        if ranks := ranks_of(taken):
+        emitted = self._rows(results, keys, values, schema)
+        if ranks := ranks_of(accepted):
             own = self._ranks(results, list(keys.values()), ranks)
-            leaving = with_ranks(leaving, [results.ts, *own] if schema.ts in self.fields else own)
-        return Step({MAIN: leaving, LATE: late}, results.frontier, {**results.state, **sorting})
+            emitted = with_ranks(emitted, [results.ts, *own] if schema.ts in self.fields else own)
+        return Step({MAIN: emitted, LATE: late}, results.frontier, {**results.state, **sorting})
 
     def gives_several(self) -> bool:
-        """Not if time closes windows one by one, or if a tuple fills one window at most."""
+        """False if time closes windows one by one, or if a tuple fills at most one window."""
         window = self.window
         if window.by == "value" or window.emit != "close" or window.obsolete != "close":
             return True
         return window.by == "tuples" and (window.timeout is not None or window.flush)
 
-    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
-        """The windows of some groups."""
+    def share(
+        self, states: Sequence[State], owned: OwnedTuples, schemas: tuple[Schema, ...]
+    ) -> State:
+        """The windows of the groups this instance owns."""
         kernel = self._kernel(schemas[0])
-        assert isinstance(kernel, Spread)
-        return kernel.share(Grouping(self.by, schemas[0].ts), states, partial(mine, 0))
+        assert isinstance(kernel, Shareable)
+        return kernel.share(Grouping(self.by, schemas[0].ts), states, partial(owned, 0))
 
     def shown(self, state: State, schemas: tuple[Schema, ...]) -> State:
-        """Rows that are put away, with their keys."""
+        """The rows in the log, with their keys."""
         kernel = self._kernel(schemas[0])
-        if not isinstance(kernel, Parking):
+        if not isinstance(kernel, IncrementalWindows):
             return state
         rows = kernel.shown(Grouping(self.by, schemas[0].ts), state)
         return {**rows, **{name: state[name] for name in state if name.startswith(SLACK)}}
 
-    def _placed(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
-        """Which tuples a window can hold: not those without the value that they go by."""
+    def _valid(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
+        """Mask of the tuples that a window can hold: those whose window field has a valid value."""
         if self.window.by != "value":
             return np.ones(train.height, np.bool_)
         field = str(self.window.field)
@@ -255,7 +263,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         values: Sequence[pl.Series],
         schema: Schema,
     ) -> pl.DataFrame:
-        """The tuples that leave."""
+        """The output tuples."""
         columns = {**keys, schema.ts: results.ts}
         for (name, expr), found in zip(self.fields.items(), values, strict=True):
             function, arguments = read_function(expr)
@@ -268,21 +276,21 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
     def _ranks(
         self, results: Results, keys: list[pl.Series], ranks: Sequence[pl.Series]
     ) -> list[pl.Series]:
-        """Results of time stand by key, those of tuples as the tuples that caused them."""
+        """Results caused by time are ranked by key, those caused by a tuple by its rank."""
         if results.cause is None:
             return keys
-        if results.turn is None:
+        if results.phase is None:
             return [rank.gather(results.cause) for rank in ranks]
         by_time = pl.Series(results.cause < 0)
         caused = pl.select(pl.when(~by_time).then(pl.Series(results.cause))).to_series()
         return [
-            pl.Series(results.turn),
+            pl.Series(results.phase),
             *(pl.select(pl.when(by_time).then(key)).to_series() for key in keys),
             *(rank.gather(caused) for rank in ranks),
         ]
 
     def _columns(self, train: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-        """What is kept of a tuple: its key, its order and the arguments of the functions."""
+        """The columns a window needs of a tuple: its key, its order and the function arguments."""
         columns = {name: pl.col(name) for name in (*self.by, schema.ts)}
         for number, expr in enumerate(self.fields.values()):
             for i, given in enumerate(read_function(expr)[1]):
@@ -296,7 +304,7 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         return train.with_columns(**columns).select(list(columns))
 
     def _kernel(self, schema: Schema) -> Kernel:
-        """The kind of windows."""
+        """The kernel of the window."""
         return window_kernel(self.window, schema, self._functions())
 
     def _functions(self) -> Functions:
@@ -305,14 +313,14 @@ class Aggregate(Stateful, type="aggregate", icon="Σ"):
         return tuple((function, len(arguments)) for function, arguments in found)
 
     def _sorter(self) -> BSort:
-        """The box that puts the input into order first, as far as the slack allows."""
+        """The box that sorts the input first, as far as the slack allows."""
         if self.window.slack_by == "time":
             return BSort(slack=self.window.slack)
         return BSort(tuples=int(self.window.slack))
 
 
 def _combines(function: Function, arguments: tuple[Expr, ...], schema: Schema) -> bool:
-    """Whether results over some of the tuples give that over all, to the last bit."""
+    """Whether partial results combine to the result over all tuples, bit-identical."""
     if function.name not in COMBINED:
         return False
     types = [argument.type_in(schema) for argument in arguments]
@@ -322,7 +330,7 @@ def _combines(function: Function, arguments: tuple[Expr, ...], schema: Schema) -
 
 
 def _renamed(state: State, old: str, new: str) -> State:
-    """The frames whose names start so, under names that start otherwise."""
+    """Replace the prefix of frame names; frames without the old prefix are left out."""
     return {
         new + name.removeprefix(old): frame for name, frame in state.items() if name.startswith(old)
     }
@@ -335,7 +343,7 @@ def function_type(
     more: Mapping[str, Function] = _NO_MORE,
     schema: Schema | None = None,
 ) -> Type:
-    """The type of a field with a function, over the first input; what is wrong is noted."""
+    """The type of a field computed by a function; errors are collected."""
     try:
         function, arguments = read_function(expr, more)
     except Wrong as wrong:

@@ -1,4 +1,4 @@
-"""Apply: a stateless box whose work is a Python function of yours."""
+"""Apply: a stateless box that runs a user-defined Python function."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Work = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 class Apply(Eager, type="apply", icon="λ"):
-    """Run a function over each train: a Polars frame comes in, a Polars frame goes out.
+    """Run a Python function over each train: a Polars frame in, a Polars frame out.
 
-    The function must treat each tuple by itself (it never knows where a train ends) and keep the
-    order. It may drop tuples and give several for one. Without ``fields`` the output has the
-    fields of the input. Columns that start with ``__`` belong to Boxcars and must stay. In files
-    the function is named as ``package.module:function``, and imported if that is allowed.
+    The function must process each tuple independently (trains end anywhere) and preserve the order.
+    It may drop tuples and return several for one. Without ``fields`` the output has the fields of
+    the input. Columns that start with ``__`` belong to Boxcars and must be kept. In files the
+    function is given as ``package.module:function``, and imported if that is allowed.
 
     Paper: Borealis' user-defined operators (thesis, A.2).
 
@@ -40,14 +40,14 @@ class Apply(Eager, type="apply", icon="λ"):
 
     function: str = param("The function, as 'package.module:function'.")
     fields: Fields[Type] | None = param(
-        "The fields that leave, where they differ from those that enter.",
+        "The output fields, where they differ from the input fields.",
         default=None,
         xml=("field-type.#", "field-name.#"),
     )
 
     @classmethod
     def build(cls, function: Work | str, fields: Mapping[str, str | Type] | None = None) -> Self:
-        """A function, or its name, and the fields it gives."""
+        """The function or its name, and its output fields."""
         if not isinstance(function, str):
             if not callable(function):
                 raise Wrong(f"expected a function or its name, got {function!r}.")
@@ -60,11 +60,11 @@ class Apply(Eager, type="apply", icon="λ"):
         return (plain.pop("function"),), plain
 
     def gives_several(self) -> bool:
-        """The function may give several tuples for one."""
+        """The function may return several tuples for one."""
         return True
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """The declared fields, which must hold the order attribute."""
+        """The declared fields, which must include the order attribute."""
         if not is_name(self.function):
             inputs.wrong(f"expected 'package.module:function', got '{self.function}'.", "function")
         if self.fields is None or not inputs[0].known:
@@ -77,7 +77,7 @@ class Apply(Eager, type="apply", icon="λ"):
         return {MAIN: inputs[0].with_fields(self.fields)}
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
-        """Call the function and hold it to its fields."""
+        """Call the function, and check its output against the declared fields."""
         function = find_function(self.function)
         try:
             result = function(train)
@@ -89,15 +89,15 @@ class Apply(Eager, type="apply", icon="λ"):
         got = getattr(result, "schema", None)
         if got is None or any(got.get(name) != dtype for name, dtype in wanted.items()):
             raise BoxcarsError(
-                f"{self.function} gave {dict(got) if got else type(result).__name__}, "
+                f"{self.function} returned {dict(got) if got else type(result).__name__}, "
                 f"but its fields are declared as {wanted}. Columns that start with {HIDDEN} belong "
-                "to Boxcars and must stay."
+                "to Boxcars and must be kept."
             )
         return {MAIN: result.select(*wanted)}
 
 
 def find_function(name: str) -> Work:
-    """The function of that name, imported if need be."""
+    """The function of that name, imported if needed."""
     found = find_named(name, "function")
     if not callable(found):
         raise Wrong(f"'{name}' is not a function.")

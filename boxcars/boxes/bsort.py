@@ -1,4 +1,4 @@
-"""BSort: put a stream into the order of a field."""
+"""BSort: sort a stream by a field, within bounds."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from boxcars.model.types import ORDER_TYPES, Type
 
 
 class BSort(Stateful, type="bsort", icon="⇅"):
-    """Put a stream into the order of a field, which becomes its order attribute.
+    """Sort a stream by a field, which becomes its order attribute.
 
-    It is a bounded sort: a tuple waits for others that may come before it, but not for ever. With
-    ``slack`` it waits until a tuple has come that is more than the slack ahead; with ``tuples`` it
-    waits in a buffer of that many tuples, and whenever there is one more the least leaves. Ties
-    leave in the order in which they came, and at the end of the input all leave.
+    It is a bounded sort: a tuple waits for earlier ones, but not forever. With ``slack`` it waits
+    until a tuple arrives that is ahead of it by more than the slack; with ``tuples`` it waits in a
+    buffer of that many tuples, and whenever the buffer overflows the least is emitted. Ties are
+    emitted in arrival order, and the end of the input flushes all.
 
-    A tuple is late if it is more than the slack behind the greatest value before it, or with
-    ``tuples`` less than one that has left; late tuples leave by ``late``. So do those without a
-    place in the order: null, not a number, or beyond the range of windows. An input that is in that
-    order already passes as it is.
+    A tuple is late if it is behind the greatest value before it by more than the slack, or, with
+    ``tuples``, less than one already emitted; late tuples go to the output ``late``. So do tuples
+    without a valid order value: null, NaN, or outside the range of order values. An input that is
+    in order already passes unchanged.
 
     Paper: Aurora's slack, counted in tuples (retrospective, 4.3); BSort is not in our papers.
 
@@ -44,31 +44,32 @@ class BSort(Stateful, type="bsort", icon="⇅"):
     """
 
     by: str | None = param(
-        "The field that becomes the order attribute; without it, the present one.", default=None
+        "The field that becomes the order attribute; by default, the current one.", default=None
     )
     slack: int | float = param(
-        "How far a tuple may be behind, in units of the field, seconds for a timestamp.", default=0
+        "How far a tuple may be out of order, in units of the field, seconds for a timestamp.",
+        default=0,
     )
-    tuples: int | None = param("Slack in tuples instead: how many wait.", default=None)
+    tuples: int | None = param("Slack in tuples instead: the size of the buffer.", default=None)
 
     @property
     def side_ports(self) -> tuple[str, ...]:
-        """``late`` has the tuples that would have had to leave before."""
+        """``late`` has the tuples that arrived too late to be emitted in order."""
         return (LATE,)
 
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
-        """A tuple is late by what all others were, so all must meet."""
+        """Lateness depends on all tuples, so they must meet on one instance."""
         return Routing.single("it sorts all tuples together")
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """The same fields in another order."""
+        """The fields of the input, in the new order."""
         schema = inputs[0]
         if not isfinite(self.slack) or self.slack < 0:
             inputs.wrong(f"expected 0 or more, got {self.slack}.", "slack")
         if self.tuples is not None and self.tuples < 0:
             inputs.wrong(f"expected 0 or more, got {self.tuples}.", "tuples")
         if self.tuples is not None and self.slack:
-            inputs.wrong("slack is counted either in units of the field or in tuples.", "tuples")
+            inputs.wrong("give either slack or tuples, not both.", "tuples")
         if not schema.known:
             return {MAIN: schema, LATE: schema}
         by = self._by(schema)
@@ -85,7 +86,7 @@ class BSort(Stateful, type="bsort", icon="⇅"):
         }
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
-        """Nothing waits."""
+        """The empty state."""
         return self._rule(schemas[0]).start(schemas[0].empty())
 
     def step(
@@ -95,20 +96,20 @@ class BSort(Stateful, type="bsort", icon="⇅"):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Let go in order what has waited long enough."""
+        """Emit in order the tuples that have waited long enough."""
         (train,), (schema,), (frontier,) = trains, schemas, frontiers
         if schema.ordered and self._by(schema) == schema.ts:
             return Step({MAIN: train, LATE: train.clear()}, frontier, state)
-        placed = self._placed(train, schema)
-        good = train if placed.all() else train.filter(placed)
-        ordered = self._rule(schema).order(state, good, frontier.final)
-        late = ~placed
-        late[np.flatnonzero(placed)] = ordered.late
+        valid = self._valid(train, schema)
+        accepted = train if valid.all() else train.filter(valid)
+        ordered = self._rule(schema).order(state, accepted, frontier.final)
+        late = ~valid
+        late[np.flatnonzero(valid)] = ordered.late
         return Step(
             {MAIN: ordered.train, LATE: train.filter(late)}, ordered.frontier, ordered.state
         )
 
-    def _placed(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
+    def _valid(self, train: pl.DataFrame, schema: Schema) -> NDArray[np.bool_]:
         by = self._by(schema)
         return train.select(has_place(pl.col(by), schema[by])).to_series().to_numpy()
 

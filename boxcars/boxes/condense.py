@@ -1,4 +1,4 @@
-"""Condense: the half of an aggregate that runs before a shuffle (Aurora*'s box splitting)."""
+"""Condense: the partial aggregate that runs before a shuffle (Aurora*'s box splitting)."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from boxcars.model.types import Type
 from boxcars.model.window import Window
 
 COMBINED: Mapping[str, str] = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-"""Functions whose results over some tuples combine to that over all, and how; to the last bit."""
+"""Functions whose partial results combine to the result over all tuples, bit-identical, and how."""
 
 _PANE = "__pane"
-_LOOKED_AT = 4096
-"""So many tuples tell whether it saves to condense a train."""
+_SAMPLE = 4096
+"""Tuples; the size of the sample that decides whether condensing a train pays."""
 
 
 class Condense(Eager):
-    """What an aggregate makes of the tuples of a train with one key that are in the same windows.
+    """Pre-aggregates the tuples of a train that share a key and their windows.
 
-    How much it condenses depends on how the stream is cut, so it is no box for a network of yours:
-    the plan puts it before an aggregate that combines what it gives.
+    How much it condenses depends on how the stream is split, so it is not a box for users: the
+    planner puts it upstream of an aggregate that combines its output.
     """
 
     type: ClassVar[str] = "condense"
     icon: ClassVar[str] = "σ"
 
     window: Window = param("The windows of the aggregate.")
-    by: tuple[str, ...] = param("Its group-by fields.")
-    fields: Fields[Expr] = param("For each of its fields the argument of the function.")
-    how: Fields[str] = param("For each of its fields the function.")
+    by: tuple[str, ...] = param("The group-by fields of the aggregate.")
+    fields: Fields[Expr] = param("The argument of the function of each field.")
+    how: Fields[str] = param("The function of each field.")
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """The fields of the aggregate, over fewer tuples."""
+        """The fields of the aggregate."""
         schema = inputs[0]
         kept = {name: schema[name] for name in (*self.by, schema.ts)}
         found = {name: self._type(name, schema) for name in self.how}
@@ -56,7 +56,7 @@ class Condense(Eager):
         return field if field in self.by else None
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
-        """One tuple for many, if that makes them much fewer; else each for itself."""
+        """Condense groups of tuples, if that makes them much fewer; otherwise lift each tuple."""
         pane = Axis.of(self.window, schema[schema.ts]).pane_of(train[schema.ts])
         single = train.select(
             *self.by,
@@ -66,7 +66,7 @@ class Condense(Eager):
             pl.Series(_PANE, pane),
         )
         keys = [*self.by, _PANE]
-        sample = single[:_LOOKED_AT].select(keys)
+        sample = single[:_SAMPLE].select(keys)
         if 2 * sample.n_unique() < sample.height:
             firsts = [name for name in single.columns if name not in (*keys, *self.how)]
             single = single.group_by(keys, maintain_order=True).agg(

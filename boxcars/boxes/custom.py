@@ -1,4 +1,4 @@
-"""Custom: a stateful box whose work is a Python class of yours."""
+"""Custom: a stateful box that runs a user-defined Python class."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Self
 
 import polars as pl
 
-from boxcars.kernels.columns.ranks import alike, share_tuples
+from boxcars.kernels.columns.ranks import align_ranks, merge_owned
 from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS, POSITION
 from boxcars.kernels.contract import (
     Frontier,
-    Mine,
+    OwnedTuples,
     State,
     Stateful,
     Step,
-    appended,
+    append_rows,
     earliest,
     split_point,
 )
@@ -26,11 +26,11 @@ from boxcars.kernels.user.imports import find_named, name_of
 from boxcars.kernels.user.operator import (
     INPUT,
     Driver,
-    Leaving,
     Operator,
+    Output,
     Setup,
     TrainDriver,
-    called,
+    call_user_code,
 )
 from boxcars.kernels.user.per_key import PerKey, TupleDriver
 from boxcars.model.arc import MAIN
@@ -42,22 +42,22 @@ from boxcars.model.routing import Routing
 from boxcars.model.schema import HIDDEN, UNKNOWN_SCHEMA, Schema
 from boxcars.model.types import FIELD_TYPES, Type
 
-_LEFT = "left"
+_EMITTED = "left"
 _WAITING = "waiting."
 _OWN = "own."
 
 
 class Custom(Stateful, type="custom", icon="✎"):
-    """Run a stateful operator of your own: a Python class with a state of Polars frames.
+    """Run a user-defined stateful operator: a Python class with a state of Polars frames.
 
-    The class is a `bx.Operator`, which takes trains, or a `bx.PerKey`, which takes tuples one by
-    one with a state for each value of ``by``. In files it is named as ``package.module:Class``, and
-    ``with`` has the arguments of its constructor. To check or run the network the class is
-    imported, if that is allowed. Several inputs come merged, in order; they need the same order
-    attribute.
+    The class is a `bx.Operator`, which processes trains, or a `bx.PerKey`, which processes tuples
+    one by one with a state for each value of ``by``. In files it is given as
+    ``package.module:Class``, and ``with`` has the arguments of its constructor. To check or run the
+    network the class is imported, if that is allowed. Several inputs are merged in order; they need
+    the same order attribute.
 
-    With ``by`` a `bx.PerKey` runs in many places, and sees all tuples of some values of these
-    fields in each. A `bx.Operator`, whose state nobody else can divide, is one piece in any case.
+    With ``by`` a `bx.PerKey` runs on several instances, each of which processes all tuples of some
+    keys. A `bx.Operator`, whose state cannot be partitioned, always runs on one instance.
 
     Paper: Borealis' user-defined operators (thesis, A.2).
 
@@ -83,7 +83,7 @@ class Custom(Stateful, type="custom", icon="✎"):
         xml=("parameter.#", "parameter-name.#"),
     )
     by: tuple[str, ...] = param(
-        "Tuples with equal values of these fields belong together; others can be elsewhere.",
+        "The key fields; different keys may be processed on different instances.",
         default=(),
         xml="group-by",
     )
@@ -105,7 +105,7 @@ class Custom(Stateful, type="custom", icon="✎"):
         parameters: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> Self:
-        """A class or its name, the fields it can be split by, and the class's own parameters."""
+        """A class or its name, the key fields, and the class's own parameters."""
         if not isinstance(operator, str):
             _operator_class(operator)
             outputs = operator.outputs if outputs is None else outputs
@@ -126,26 +126,28 @@ class Custom(Stateful, type="custom", icon="✎"):
         return self.names
 
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
-        """By the fields that it can be split by."""
+        """By the key fields."""
         if not self.by:
-            return Routing.single("it names no fields in by")
+            return Routing.single("it has no key fields (by)")
         if not self.spreads():
-            return Routing.single("its class takes whole trains; only a bx.PerKey is split by key")
+            return Routing.single(
+                "its class processes whole trains; only a bx.PerKey is split by key"
+            )
         return Routing.key((name, schemas[port][name]) for name in self.by)
 
     def spreads(self) -> bool:
-        """Whether the state is that of a key: then keys may be anywhere."""
+        """Whether the state is per key, so that keys may be on different instances."""
         return bool(self.by) and self._per_key()
 
     def gives_several(self) -> bool:
-        """A call may give several rows; where they are numbered, that tells them apart."""
+        """A call may return several rows; positions then number them."""
         return self.spreads()
 
     def _per_key(self) -> bool:
         return issubclass(_operator_class(find_named(self.operator, "class")), PerKey)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """What the class says; its parameters, inputs and outputs are checked first."""
+        """What the class declares, once its parameters, inputs and outputs are checked."""
         unknown = dict.fromkeys(self.ports, UNKNOWN_SCHEMA)
         try:
             found = _operator_class(find_named(self.operator, "class"))
@@ -158,7 +160,7 @@ class Custom(Stateful, type="custom", icon="✎"):
         if len(inputs.problems) > before or not all(s.known for s in inputs.schemas):
             return unknown
         try:
-            operator = called(self.operator, found, **arguments)
+            operator = call_user_code(self.operator, found, **arguments)
             setup = self._setup(operator, inputs.schemas)
             self._driver(operator, setup, inputs.schemas).start()
             return self._schemas(setup, inputs[0])
@@ -167,7 +169,7 @@ class Custom(Stateful, type="custom", icon="✎"):
             return unknown
 
     def _check_ports(self, found: type[Operator], inputs: Ports) -> None:
-        """As many inputs and outputs as the class wants, in order, and one type for each field."""
+        """Check the number of inputs and outputs, their order, and one type per field name."""
         if found.inputs is not None and len(inputs) != found.inputs:
             noun = "input" if found.inputs == 1 else "inputs"
             inputs.wrong(
@@ -189,16 +191,20 @@ class Custom(Stateful, type="custom", icon="✎"):
                 known = {s[name] for s in inputs.schemas[:i] if name in s}
                 if known and type_ not in known:
                     inputs.wrong(
-                        f"'{name}' is {a(type_)} here and {a(known.pop())} before.", "in", i
+                        f"'{name}' is {a(type_)} in this input and {a(known.pop())} in another.",
+                        "in",
+                        i,
                     )
 
     def _setup(self, operator: Operator, schemas: tuple[Schema, ...]) -> Setup:
-        place = f"{self.operator}.setup"
-        setup = called(place, operator.setup, schemas)
+        location = f"{self.operator}.setup"
+        setup = call_user_code(location, operator.setup, schemas)
         if not isinstance(setup, Setup):
-            raise BoxcarsError(f"{place} gave {type(setup).__name__}, expected a bx.Setup.")
+            raise BoxcarsError(f"{location} returned {type(setup).__name__}, expected a bx.Setup.")
         if setup.every is not None and not (isfinite(setup.every) and setup.every > 0):
-            raise BoxcarsError(f"{place} gave every={setup.every}, expected a number above 0.")
+            raise BoxcarsError(
+                f"{location} returned every={setup.every}, expected a number above 0."
+            )
         return setup
 
     def _schemas(self, setup: Setup, schema: Schema) -> dict[str, Schema]:
@@ -208,20 +214,22 @@ class Custom(Stateful, type="custom", icon="✎"):
         several: Any = setup.fields if len(self.ports) > 1 else {MAIN: setup.fields}
         if set(several) != set(self.ports):
             wanted, got = ", ".join(self.ports), ", ".join(several)
-            raise Wrong(f"{self.operator}.setup gave fields of {got}; its outputs are {wanted}.")
+            raise Wrong(
+                f"{self.operator}.setup returned fields of {got}; its outputs are {wanted}."
+            )
         return {port: self._schema(several[port], schema) for port in self.ports}
 
     def _schema(self, fields: Mapping[str, str | Type], schema: Schema) -> Schema:
-        place, known = f"{self.operator}.setup", [type_.value for type_ in FIELD_TYPES]
+        location, known = f"{self.operator}.setup", [type_.value for type_ in FIELD_TYPES]
         for name, type_ in fields.items():
             if str(type_) not in known:
                 hint = nearest(str(type_), known)
-                raise Wrong(f"{place} gave '{name}' the type '{type_}'.{hint}")
+                raise Wrong(f"{location} returned '{name}' with the type '{type_}'.{hint}")
             if name.startswith(HIDDEN):
-                raise Wrong(f"{place}: names that start with {HIDDEN} belong to Boxcars.")
+                raise Wrong(f"{location}: names that start with {HIDDEN} belong to Boxcars.")
         typed = {name: Type(str(type_)) for name, type_ in fields.items()}
         if typed.get(schema.ts) is not schema[schema.ts]:
-            raise Wrong(f"{place}: the order attribute '{schema.ts}' must stay in the fields.")
+            raise Wrong(f"{location}: the order attribute '{schema.ts}' must stay in the fields.")
         return schema.with_fields(typed)
 
     def _driver(self, operator: Operator, setup: Setup, schemas: tuple[Schema, ...]) -> Driver:
@@ -231,20 +239,22 @@ class Custom(Stateful, type="custom", icon="✎"):
         return TrainDriver(self.operator, operator, setup, _merged(schemas))
 
     def _fresh(self, schemas: tuple[Schema, ...]) -> tuple[Driver, Setup]:
-        """The operator as new, so that what it does not keep in its state is not kept at all."""
+        """A fresh operator, so that nothing survives a step but its state."""
         found = _operator_class(find_named(self.operator, "class"))
-        operator = called(self.operator, found, **read_arguments(found, self.parameters, []))
+        operator = call_user_code(
+            self.operator, found, **read_arguments(found, self.parameters, [])
+        )
         setup = self._setup(operator, schemas)
         return self._driver(operator, setup, schemas), setup
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
-        """Nothing waits, nothing has left, and the operator has its first state."""
+        """The empty state, with the initial state of the operator."""
         order = schemas[0][schemas[0].ts].dtype
-        left = {"port": list(self.ports), "number": [0] * len(self.ports)}
+        counters = {"port": list(self.ports), "number": [0] * len(self.ports)}
         state = {f"{_WAITING}{i}": schema.empty() for i, schema in enumerate(schemas)}
-        state[_LEFT] = pl.DataFrame(left, schema_overrides={"number": pl.Int64}).with_columns(
-            pl.lit(None, order).alias("last")
-        )
+        state[_EMITTED] = pl.DataFrame(
+            counters, schema_overrides={"number": pl.Int64}
+        ).with_columns(pl.lit(None, order).alias("last"))
         driver, _ = self._fresh(schemas)
         return state | {f"{_OWN}{name}": frame for name, frame in driver.start().items()}
 
@@ -255,87 +265,96 @@ class Custom(Stateful, type="custom", icon="✎"):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Hand over what is behind the frontier, and let time pass."""
-        ts, together = schemas[0].ts, earliest(frontiers)
+        """Process the tuples before the frontier, and advance time."""
+        ts, frontier = schemas[0].ts, earliest(frontiers)
         ready, new = [], {}
-        entering = list(trains) if len(trains) == 1 else alike(trains)
+        aligned = list(trains) if len(trains) == 1 else align_ranks(trains)
         hidden = HIDDEN_COLUMNS if self._per_key() else pl.col([])
-        for port, (train, schema) in enumerate(zip(entering, schemas, strict=True)):
+        for port, (train, schema) in enumerate(zip(aligned, schemas, strict=True)):
             own_columns = train.select(*schema.fields, hidden)
-            waiting = appended(state[f"{_WAITING}{port}"], own_columns)
-            cut = split_point(waiting, ts, together)
+            waiting = append_rows(state[f"{_WAITING}{port}"], own_columns)
+            cut = split_point(waiting, ts, frontier)
             ready.append(waiting[:cut])
             new[f"{_WAITING}{port}"] = waiting[cut:]
         driver, setup = self._fresh(schemas)
-        leaving, own = driver.advance(_own(state), _merge(ready, ts), together)
+        emitted, own = driver.advance(_own(state), _merge(ready, ts), frontier)
         numbered = any(POSITION in train.columns for train in trains) and not self._per_key()
-        out, left = self._leave(leaving, state[_LEFT], self._schemas(setup, schemas[0]), numbered)
+        out, counters = self._checked_trains(
+            emitted, state[_EMITTED], self._schemas(setup, schemas[0]), numbered
+        )
         new |= {f"{_OWN}{name}": frame for name, frame in own.items()}
-        new[_LEFT] = left if together.value is None else _promised(left, together.value)
-        return Step(out, together, new)
+        new[_EMITTED] = (
+            counters if frontier.value is None else _with_frontier(counters, frontier.value)
+        )
+        return Step(out, frontier, new)
 
-    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
-        """The tuples that wait, and all that is known of some keys."""
+    def share(
+        self, states: Sequence[State], owned: OwnedTuples, schemas: tuple[Schema, ...]
+    ) -> State:
+        """The waiting tuples, and the state of the owned keys."""
         shared: dict[str, pl.DataFrame] = {}
         for port, schema in enumerate(schemas):
             frames = [state[f"{_WAITING}{port}"] for state in states]
-            shared[f"{_WAITING}{port}"] = share_tuples(frames, partial(mine, port), schema.ts)
-        left = pl.concat([state[_LEFT] for state in states])
-        shared[_LEFT] = left.group_by("port", maintain_order=True).max()
+            shared[f"{_WAITING}{port}"] = merge_owned(frames, partial(owned, port), schema.ts)
+        counters = pl.concat([state[_EMITTED] for state in states])
+        shared[_EMITTED] = counters.group_by("port", maintain_order=True).max()
         driver, _ = self._fresh(schemas)
         assert isinstance(driver, TupleDriver)
-        own = driver.share([_own(state) for state in states], partial(mine, 0))
+        own = driver.share([_own(state) for state in states], partial(owned, 0))
         return shared | {f"{_OWN}{name}": frame for name, frame in own.items()}
 
-    def _leave(
+    def _checked_trains(
         self,
-        leaving: list[Leaving],
-        left: pl.DataFrame,
+        emitted: list[Output],
+        counters: pl.DataFrame,
         schemas: Mapping[str, Schema],
         numbered: bool,
     ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
-        """The trains that leave, held to their fields and their order, and what has left so far.
+        """The output trains, checked for fields and order, and the new output counters.
 
-        Where tuples are ``numbered`` as they leave, that is their position, whatever the cuts are.
+        With ``numbered`` the output number of a tuple is its position, which does not depend on how
+        the stream is split.
         """
         trains, rows = {}, []
-        for port, number, last in left.iter_rows():
+        for port, number, last in counters.iter_rows():
             schema = schemas[port]
-            frames = [self._columns(part, port, schema) for part in leaving]
+            frames = [self._columns(part, port, schema) for part in emitted]
             train = pl.concat([schema.empty(), *frames]) if len(frames) != 1 else frames[0]
             order = train[schema.ts]
             rest = (
-                order if last is None else pl.concat([left["last"][:0], pl.Series([last]), order])
+                order
+                if last is None
+                else pl.concat([counters["last"][:0], pl.Series([last]), order])
             )
             if not train.select(has_place(pl.col(schema.ts), schema[schema.ts]).all()).item():
                 raise BoxcarsError(
-                    f"{self.operator} gave a tuple whose '{schema.ts}' is not between "
+                    f"{self.operator} returned a tuple whose '{schema.ts}' is not between "
                     f"{in_words(schema[schema.ts])}."
                 )
             if not rest.is_sorted():
                 raise BoxcarsError(
-                    f"{self.operator} gave tuples out of order: '{schema.ts}' must never be less "
-                    "than before, nor than the time that has passed."
+                    f"{self.operator} returned tuples out of order: '{schema.ts}' must never be "
+                    "less than before, nor less than the current time."
                 )
             if numbered:
-                place = pl.int_range(number, number + train.height, dtype=pl.Int64, eager=True)
-                train = train.with_columns(place.alias(POSITION))
+                positions = pl.int_range(number, number + train.height, dtype=pl.Int64, eager=True)
+                train = train.with_columns(positions.alias(POSITION))
             trains[port] = train
             rows.append((port, number + train.height, order[-1] if train.height else last))
-        return trains, pl.DataFrame(rows, schema=left.schema, orient="row")
+        return trains, pl.DataFrame(rows, schema=counters.schema, orient="row")
 
-    def _columns(self, leaving: Any, port: str, schema: Schema) -> pl.DataFrame:
-        """The columns of what leaves an output, of the declared types."""
-        frame = leaving.get(port) if isinstance(leaving, Mapping) else leaving
-        if isinstance(leaving, Mapping) and not leaving.keys() <= set(self.ports):
-            wrong = next(name for name in leaving if name not in self.ports)
+    def _columns(self, emitted: Any, port: str, schema: Schema) -> pl.DataFrame:
+        """The columns of an output, checked against the declared types."""
+        frame = emitted.get(port) if isinstance(emitted, Mapping) else emitted
+        if isinstance(emitted, Mapping) and not emitted.keys() <= set(self.ports):
+            wrong = next(name for name in emitted if name not in self.ports)
             raise BoxcarsError(f"{self.operator} has no output '{wrong}'.")
         if frame is None:
             return schema.empty()
         got = getattr(frame, "schema", None)
         if got is None or any(got.get(name) != dtype for name, dtype in schema.dtypes.items()):
             raise BoxcarsError(
-                f"{self.operator} gave {dict(got) if got else type(frame).__name__}, "
+                f"{self.operator} returned {dict(got) if got else type(frame).__name__}, "
                 f"but its fields are {schema.dtypes}."
             )
         hidden = HIDDEN_COLUMNS if self._per_key() else pl.col([])
@@ -344,18 +363,18 @@ class Custom(Stateful, type="custom", icon="✎"):
 
 
 def _own(state: State) -> State:
-    """What is the operator's own of a state."""
+    """The part of the state that belongs to the operator."""
     return {n.removeprefix(_OWN): frame for n, frame in state.items() if n.startswith(_OWN)}
 
 
-def _promised(left: pl.DataFrame, value: Any) -> pl.DataFrame:
-    """Nothing may leave any more before the frontier."""
-    promise = pl.lit(value).cast(left.schema["last"])
-    return left.with_columns(pl.max_horizontal("last", promise).alias("last"))
+def _with_frontier(counters: pl.DataFrame, value: Any) -> pl.DataFrame:
+    """Record that nothing may be emitted before the frontier any more."""
+    frontier = pl.lit(value).cast(counters.schema["last"])
+    return counters.with_columns(pl.max_horizontal("last", frontier).alias("last"))
 
 
 def _merged(schemas: tuple[Schema, ...]) -> Schema:
-    """The fields of all inputs together."""
+    """The union of the fields of all inputs."""
     return schemas[0].with_fields({n: t for schema in schemas for n, t in schema.fields.items()})
 
 

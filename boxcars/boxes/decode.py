@@ -21,10 +21,10 @@ RECORDS_IN_ONE_VALUE = 1 << 20
 
 
 class Decode(Eager, type="decode", icon="⇥"):
-    """Turn a field of bytes into tuples: CSV, JSON lines, XML, fixed-length binary, or your own.
+    """Decode a field of bytes into tuples: CSV, JSON lines, XML, fixed-length binary, or custom.
 
-    One value may hold many records. The order attribute of the input stays; the other fields of
-    the input go. A record that can't be read leaves by the output ``dead``, with the reason.
+    One value may hold many records. The order attribute of the input is kept, its other fields are
+    dropped. A record that can't be read goes to the output ``dead``, with the reason.
 
     Paper: Aurora's converter boxes (retrospective, 4.4).
 
@@ -34,7 +34,7 @@ class Decode(Eager, type="decode", icon="⇥"):
     >>> corrupt = calls.dead
     """
 
-    format: str = param("csv, jsonl, xml, binary, or the name of a converter of yours.")
+    format: str = param("csv, jsonl, xml, binary, or the name of a user-defined converter.")
     fields: Fields[Type] = param(
         "The fields of a record.", xml=("record-field-type.#", "record-field-name.#")
     )
@@ -43,7 +43,7 @@ class Decode(Eager, type="decode", icon="⇥"):
 
     @property
     def side_ports(self) -> tuple[str, ...]:
-        """``dead`` has what could not be read."""
+        """``dead`` has the records that could not be read."""
         return (DEAD,)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
@@ -59,7 +59,7 @@ class Decode(Eager, type="decode", icon="⇥"):
             inputs.new_field(name, "fields", name)
             if name == schema.ts:
                 inputs.wrong(
-                    f"'{name}' is taken: the order attribute of the input stays.", "fields", name
+                    f"'{name}' is taken by the order attribute of the input.", "fields", name
                 )
         if not schema.known:
             return {MAIN: schema, DEAD: schema}
@@ -70,7 +70,7 @@ class Decode(Eager, type="decode", icon="⇥"):
         }
 
     def gives_several(self) -> bool:
-        """A value may have several records."""
+        """A value may hold several records."""
         return True
 
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
@@ -91,12 +91,15 @@ def dead_schema(inputs: Ports) -> Schema:
     schema = inputs[0]
     letters = {"record": Type.BYTES, "reason": Type.STR}
     if schema.ts in letters:
-        inputs.wrong(f"the order attribute can't be called '{schema.ts}': dead letters are.", "in")
+        inputs.wrong(
+            f"the order attribute can't be named '{schema.ts}': that is a field of dead letters.",
+            "in",
+        )
     return schema.with_fields({schema.ts: schema[schema.ts]} | letters)
 
 
 def _numbered(carried: pl.DataFrame, origin: pl.Series) -> pl.DataFrame:
-    """The carried columns for each record; records of one value get positions of their own."""
+    """The carried columns of each record; records of one value get distinct positions."""
     rows = carried[origin]
     if POSITION not in rows.columns:
         return rows

@@ -9,12 +9,12 @@ from boxcars.sql import Kind
 
 
 class Delete(Changing, type="delete", icon="⊠"):
-    """Remove the records of a stored table that belong to a tuple.
+    """Delete the records of a stored table that match a tuple.
 
-    The first output has the records that were removed: all columns of the table behind the order
-    attribute of the tuple, those of one tuple in the order of their values. ``inputs`` has the
-    tuples themselves. Nobody has to use either. A column that is called like the order attribute
-    leaves with the name of its table before it, such as ``DB_time``.
+    The first output has the deleted records: the order attribute of the tuple, then all columns of
+    the table; the records of one tuple are sorted by value. ``inputs`` has the tuples themselves.
+    Both outputs are optional. A column with the name of the order attribute is prefixed with its
+    table, such as ``DB_time``.
 
     Paper: StreamCloud's Delete (thesis, 2.3).
 

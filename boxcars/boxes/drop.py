@@ -8,7 +8,7 @@ from typing import ClassVar
 import polars as pl
 
 from boxcars.expr import Expr
-from boxcars.kernels.columns.system_columns import POSITION, scatter
+from boxcars.kernels.columns.system_columns import POSITION, pseudo_random
 from boxcars.kernels.contract import Lazy
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
@@ -17,44 +17,46 @@ from boxcars.model.types import Type
 
 
 class Drop(Lazy, type="drop", icon="✂"):
-    """Shed load: a share of the tuples, chosen at random, or those of least value.
+    """Shed load: drop a random fraction of the tuples, or those of least value.
 
-    With ``rate`` each tuple is dropped with that probability; the choice depends on the seed and
-    on the place of the tuple in its input, so it is the same in every run and for every cut. With
-    ``where`` only the tuples for which it holds may be dropped; without ``rate`` all of them are.
+    With ``rate`` each tuple is dropped with that probability; the choice depends on the seed and on
+    the position of the tuple in its input, so it is the same in every run. With ``where`` only
+    tuples that satisfy the predicate may be dropped; without ``rate`` all of them are.
 
     Paper: Aurora's random and semantic load shedding (retrospective, 2.4).
 
     >>> import boxcars as bx
     >>> calls = bx.Network("n").input("calls", ts="t", fields={"t": "int", "price": "float"})
     >>> half = calls.drop(rate=0.5, seed=7)
-    >>> dear = calls.drop(where="price < 0.1")
+    >>> expensive = calls.drop(where="price < 0.1")
     """
 
     positioned: ClassVar[bool] = True
 
     rate: float = param("The probability that a tuple is dropped.", default=1.0)
-    where: Expr | None = param("Which tuples may be dropped; without it, all.", default=None)
-    seed: int = param("Another seed chooses other tuples.", default=0)
+    where: Expr | None = param(
+        "A predicate for the tuples that may be dropped; by default all may.", default=None
+    )
+    seed: int = param("The seed of the random choice.", default=0)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         """The schema of the input."""
         if not 0 <= self.rate <= 1:
             inputs.wrong(f"expected a probability between 0 and 1, got {self.rate}.", "rate")
         if self.where is None and self.rate == 1:
-            inputs.wrong("say what to drop: a rate below 1, or where.")
+            inputs.wrong("give a rate below 1, or where.")
         if self.where is not None:
             inputs.expect(self.where, Type.BOOL, "where")
         return {MAIN: inputs[0]}
 
     def carries(self, field: str, schema: Schema) -> str | None:
-        """All fields pass as they are."""
+        """All fields pass unchanged."""
         return field
 
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
-        """Keep what may not be dropped and what chance spares."""
-        doomed = scatter(pl.col(POSITION), self.seed) < self.rate
+        """Keep the tuples that are not chosen."""
+        dropped = pseudo_random(pl.col(POSITION), self.seed) < self.rate
         if self.where is not None:
             chosen = self.where.compile(schema).fill_null(value=False)
-            doomed = chosen if self.rate == 1 else chosen & doomed
-        return {MAIN: train.filter(~doomed)}
+            dropped = chosen if self.rate == 1 else chosen & dropped
+        return {MAIN: train.filter(~dropped)}

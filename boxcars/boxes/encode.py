@@ -20,10 +20,10 @@ from boxcars.model.types import Type
 
 
 class Encode(Eager, type="encode", icon="⇤"):
-    """Turn each tuple into bytes: CSV, JSON lines, XML, fixed-length binary, or your own.
+    """Encode each tuple as bytes: CSV, JSON lines, XML, fixed-length binary, or custom.
 
-    The output has the order attribute and the bytes. A tuple that the format can't write leaves
-    by the output ``dead``, with the reason.
+    The output has the order attribute and the bytes. A tuple that the format can't write goes to
+    the output ``dead``, with the reason.
 
     Paper: Aurora's converter boxes (retrospective, 4.4).
 
@@ -32,13 +32,13 @@ class Encode(Eager, type="encode", icon="⇤"):
     >>> lines = calls.encode(format="jsonl")
     """
 
-    format: str = param("csv, jsonl, xml, binary, or the name of a converter of yours.")
+    format: str = param("csv, jsonl, xml, binary, or the name of a user-defined converter.")
     field: str = param("The field of the output that holds the bytes.", default="data")
     options: Fields[Any] = param("Options of the format.", default=Fields())
 
     @property
     def side_ports(self) -> tuple[str, ...]:
-        """``dead`` has what could not be written."""
+        """``dead`` has the tuples that could not be written."""
         return (DEAD,)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:

@@ -1,4 +1,4 @@
-"""Filter: choose tuples, or route them to several outputs."""
+"""Filter: select tuples, or route them to several outputs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _ROUTE = "__route"
 
 
 class Filter(Lazy, type="filter", icon="▽"):
-    """Route each tuple to the first predicate that holds; a null predicate does not hold.
+    """Route each tuple to the output of the first predicate that holds; null counts as false.
 
-    With ``otherwise`` the tuples that no predicate wants leave by a last output, else they go.
+    With ``otherwise`` tuples that match no predicate go to a last output, otherwise they are
+    dropped.
 
     Paper: Aurora's Filter (CIDR 2003, 2.2), StreamCloud's Filter (thesis, 2.1.1).
 
@@ -30,9 +31,9 @@ class Filter(Lazy, type="filter", icon="▽"):
     >>> cheap, medium, rest = calls.filter("price <= 5", "price <= 10", otherwise=True)
     """
 
-    where: tuple[Expr, ...] = param("The predicates, tried in this order.", xml="expression.#")
+    where: tuple[Expr, ...] = param("The predicates, evaluated in this order.", xml="expression.#")
     otherwise: bool = param(
-        "Whether tuples that no predicate wants leave by the output 'else'.",
+        "Whether tuples that match no predicate go to the output 'else'.",
         key="else",
         default=False,
     )
@@ -49,11 +50,11 @@ class Filter(Lazy, type="filter", icon="▽"):
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """One output for each predicate, and perhaps ``else``."""
+        """One output per predicate, and optionally ``else``."""
         return (*map(str, range(len(self.where))), *([ELSE] if self.otherwise else []))
 
     def with_outputs(self, number: int) -> Self:
-        """In Borealis XML one output more than there are predicates is the ``else``."""
+        """In Borealis XML an output beyond those of the predicates is the ``else``."""
         more = number == len(self.where) + 1 and not self.otherwise
         return replace(self, otherwise=True) if more else super().with_outputs(number)
 
@@ -66,11 +67,11 @@ class Filter(Lazy, type="filter", icon="▽"):
         return dict.fromkeys(self.ports, inputs[0])
 
     def carries(self, field: str, schema: Schema) -> str | None:
-        """All fields pass as they are."""
+        """All fields pass unchanged."""
         return field
 
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
-        """One filter for one output; for several the route of each tuple is found first."""
+        """A plain filter for one output; for several, the route of each tuple comes first."""
         predicates = [predicate.compile(schema) for predicate in self.where]
         if len(self.ports) == 1:
             return {"0": train.filter(predicates[0])}

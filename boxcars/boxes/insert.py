@@ -1,4 +1,4 @@
-"""Insert: keep each tuple as a record of a stored table."""
+"""Insert: store each tuple as a record of a table."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from boxcars.sql.store import Store
 
 
 class Insert(Stored, type="insert", icon="⊞"):
-    """Keep each tuple as a record of a stored table, and pass it on.
+    """Insert each tuple as a record into a stored table, and pass it on.
 
-    The SQL says which value goes to which column; the columns may be left out if there is a value
-    for each, in their order. A bare name in VALUES is a field of the tuple too. What happens to a
-    record whose key is there already is said by ON CONFLICT; without it the run stops. A tuple
-    leaves once it is stored; nobody has to read it.
+    The SQL says which value goes to which column; the column list is optional if there is a value
+    for each column, in order. A bare name in VALUES is a field of the tuple too. ON CONFLICT says
+    what happens to a record whose key exists already; without it the run fails. A tuple is emitted
+    once it is stored; the output is optional.
 
     Paper: StreamCloud's Insert (thesis, 2.3).
 
@@ -37,11 +37,11 @@ class Insert(Stored, type="insert", icon="⊞"):
     writes: ClassVar[bool] = True
 
     def schemas(self, statement: Statement, schema: Schema) -> Mapping[str, Schema]:
-        """The tuples as they came."""
+        """The tuples unchanged."""
         return {"0": schema}
 
     def run(self, train: pl.DataFrame, schema: Schema, store: Store) -> Mapping[str, pl.DataFrame]:
-        """Store all tuples of the train."""
+        """Insert all tuples of the train."""
         statement = self.statement(store.tables, schema)
         store.run(statement, train, [column.name for column in statement.columns])
         return {"0": train}

@@ -13,16 +13,16 @@ from sqlglot import exp
 
 from boxcars.expr import Expr, conjuncts
 from boxcars.expr.parse import parse
-from boxcars.kernels.columns.frames import whole
-from boxcars.kernels.columns.ranks import RANK, rank_names, share_tuples
+from boxcars.kernels.columns.frames import concat_rows
+from boxcars.kernels.columns.ranks import RANK, merge_owned, rank_names
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.kernels.contract import (
     Frontier,
-    Mine,
+    OwnedTuples,
     State,
     Stateful,
     Step,
-    appended,
+    append_rows,
     earliest,
     split_point,
 )
@@ -52,38 +52,41 @@ _POSITIVE = 2**63 - 1
 
 
 class Matching(Stateful):
-    """What join and product have in common: two windows, and the pairs that match.
+    """Common base of join and product: two windows, and the pairs that match.
 
-    The tuples of both streams come in order; at equal order values the left ones come first. Each
-    purges the window of the other stream, is matched with what is left there, and is added to its
-    own window.
+    The tuples of both streams are processed in order; at equal order values the left ones come
+    first. Each purges the window of the other stream, is matched with what is left there, and is
+    added to its own window.
     """
 
     ranks: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
-    on: Expr = param("When two tuples match, over left.<field> and right.<field>.", xml="predicate")
-    window: Window = param("How far apart two tuples may be, or how many tuples each side keeps.")
+    on: Expr = param("The join predicate over left.<field> and right.<field>.", xml="predicate")
+    window: Window = param(
+        "The greatest distance of two tuples, or the number of tuples each side retains."
+    )
     right: Window | None = param(
-        "The window of right tuples; `window` is then for left tuples alone.", default=None
+        "The window of the right tuples; `window` then applies to the left tuples only.",
+        default=None,
     )
 
     def gives_several(self) -> bool:
-        """A tuple may meet several others."""
+        """A tuple may match several others."""
         return True
 
     @property
     def side_ports(self) -> tuple[str, ...]:
-        """``late`` has the tuples that came behind the frontier."""
+        """``late`` has the tuples that arrived after the frontier."""
         return (LATE,)
 
     @property
     @abstractmethod
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """The fields, one on the left and one on the right, that are equal in every pair."""
+        """Pairs of fields, left and right, that are equal in every match."""
 
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
-        """By the equal fields, or else as pairs; the last tuples of a stream are one piece."""
+        """By the equal fields, otherwise as pairs; tuple windows need a single instance."""
         if "tuples" in (self.window.by, (self.right or self.window).by):
             return Routing.single("its windows count the tuples of all keys")
         if self.keys:
@@ -119,7 +122,7 @@ class Matching(Stateful):
             return
         for more in ("advance", "timeout", "slack", "emit", "origin", "flush"):
             if getattr(window, more) != getattr(Window(window.by), more):
-                inputs.wrong(f"the window of {a(self.type)} has nothing but a size.", name, more)
+                inputs.wrong(f"the window of {a(self.type)} takes only a size.", name, more)
         for where, message in window.problems(schema):
             inputs.wrong(message, name, where)
 
@@ -130,7 +133,7 @@ class Matching(Stateful):
         return got
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
-        """Nothing waits, and the windows are empty."""
+        """The empty state."""
         return {
             name: frame
             for side, schema in zip(SIDES, schemas, strict=True)
@@ -144,14 +147,14 @@ class Matching(Stateful):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Match the tuples whose time has come, and forget those that nobody can meet any more."""
-        together, condition = earliest(frontiers), find_condition(self.on, self.keys, schemas)
+        """Match the tuples before the frontier, and drop those that can match no more."""
+        frontier, condition = earliest(frontiers), find_condition(self.on, self.keys, schemas)
         type_ = schemas[0][schemas[0].ts]
         inputs = []
         for port, window in enumerate((self.window, self.right or self.window)):
             axis = Axis(schemas[port].ts, type_)
-            waiting = appended(state[_waiting(SIDES[port])], trains[port])
-            cut = split_point(axis.column(waiting).to_frame(), axis.ts, together)
+            waiting = append_rows(state[_waiting(SIDES[port])], trains[port])
+            cut = split_point(axis.column(waiting).to_frame(), axis.ts, frontier)
             old = read_window(state, SIDES[port], condition, port)
             new = condition.with_keys(waiting[:cut], port)
             inputs.append(Input(axis, Limit.of(window, type_), old, new, waiting[cut:]))
@@ -163,16 +166,18 @@ class Matching(Stateful):
             **_state(left.keep(right, frontiers[1]), left.rest, "left"),
             **_state(right.keep(left, frontiers[0]), right.rest, "right"),
         }
-        return Step({MAIN: pl.concat(pairs), LATE: trains[0].clear()}, together, new_state)
+        return Step({MAIN: pl.concat(pairs), LATE: trains[0].clear()}, frontier, new_state)
 
-    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
-        """The windows, and the tuples that wait."""
+    def share(
+        self, states: Sequence[State], owned: OwnedTuples, schemas: tuple[Schema, ...]
+    ) -> State:
+        """The windows and the waiting tuples."""
         new: dict[str, pl.DataFrame] = {}
         for port, (side, schema) in enumerate(zip(SIDES, schemas, strict=True)):
-            windows = [whole(read_segments(state, side)) for state in states]
+            windows = [concat_rows(read_segments(state, side)) for state in states]
             waiting = [state[_waiting(side)] for state in states]
             kept, rest = (
-                share_tuples(frames, partial(mine, port), schema.ts)
+                merge_owned(frames, partial(owned, port), schema.ts)
                 for frames in (windows, waiting)
             )
             new |= _state([Indexed(kept)], rest, side)
@@ -180,13 +185,13 @@ class Matching(Stateful):
 
 
 class Join(Matching, type="join", icon="⋈"):
-    """Match each tuple with those of the other stream that are near it and satisfy ``on``.
+    """Match each tuple with nearby tuples of the other stream that satisfy ``on``.
 
-    ``on`` has at least one term that says that two fields are equal; a ``product`` does without.
-    In ``on`` the fields are written ``left.caller`` and ``right.caller``; in the output they are
-    ``left_caller`` and ``right_caller``, behind the order attribute: the later of the two. With a
-    time window two tuples match if their order attributes differ by less than its size; with a
-    tuple window a tuple meets the last tuples of the other side. A null equals nothing.
+    ``on`` needs at least one equality of two fields; without one, use a ``product``. In ``on``
+    fields are written ``left.caller`` and ``right.caller``; in the output they are named
+    ``left_caller`` and ``right_caller``, after the order attribute, which is the later of the two.
+    With a time window two tuples match if their order attributes differ by less than its size; with
+    a tuple window a tuple is matched with the last tuples of the other side. A null equals nothing.
 
     Paper: StreamCloud's Join (thesis, 2.1.1).
 
@@ -206,7 +211,7 @@ class Join(Matching, type="join", icon="⋈"):
         got = super()._check_on(inputs, both)
         if got is Type.BOOL and not self.keys:
             inputs.wrong(
-                "a join needs a term such as left.k = right.k; for any other predicate use "
+                "a join needs an equality such as left.k = right.k; for other predicates use "
                 "product.",
                 "on",
             )
@@ -214,7 +219,7 @@ class Join(Matching, type="join", icon="⋈"):
 
 
 def pair(left: Schema, right: Schema) -> Schema:
-    """The fields of two tuples side by side, as ``on`` names them."""
+    """The fields of both sides, as ``on`` names them."""
     fields = {
         f"{side}.{name}": type_
         for side, schema in zip(SIDES, (left, right), strict=True)
@@ -224,7 +229,7 @@ def pair(left: Schema, right: Schema) -> Schema:
 
 
 def equality(term: Expr) -> tuple[str, str] | None:
-    """The fields of left and right that a term says are equal, if it is such a term.
+    """The left and right field of an equality term; None for other terms.
 
     >>> equality(Expr.of("right.payer = left.caller"))
     ('caller', 'payer')
@@ -244,7 +249,7 @@ def equality(term: Expr) -> tuple[str, str] | None:
 def equal_fields(
     keys: Sequence[tuple[str, str]], port: int, schemas: tuple[Schema, ...]
 ) -> list[tuple[str, Type]]:
-    """The fields of one side that are equal in every pair, and the types they are compared in."""
+    """The equality fields of one side, and the types they are compared in."""
     left, right = schemas
     return [(key[port], _common_type(left[key[0]], right[key[1]])) for key in keys]
 
@@ -252,7 +257,7 @@ def equal_fields(
 def find_condition(
     on: Expr, keys: Sequence[tuple[str, str]], schemas: tuple[Schema, ...]
 ) -> Condition:
-    """The key, and what is left of ``on``: all of it where the key is only a hash."""
+    """The key, and the remaining terms of ``on``: all of them where the key is only a hash."""
     both = pair(*schemas)
     dtypes = tuple(type_.dtype for _, type_ in equal_fields(keys, 0, schemas))
     exact = Condition.is_exact(dtypes)
@@ -267,12 +272,12 @@ def find_condition(
 
 
 def _common_type(one: Type, two: Type) -> Type:
-    """The type in which two fields are compared: an int that meets a float becomes one."""
+    """The type in which two fields are compared: int and float compare as float."""
     return one if one is two else Type.FLOAT
 
 
 def _state(window: Sequence[Indexed], rest: pl.DataFrame, side: str) -> State:
-    """The frames of an input in the state: its window, and what waits for the frontier."""
+    """The state frames of an input: its window, and the tuples that wait for the frontier."""
     return {**window_state(window, side), _waiting(side): rest}
 
 
@@ -285,7 +290,7 @@ def _joined(name: str) -> str:
 
 
 def _result(pairs: pl.DataFrame, schemas: tuple[Schema, ...], keyed: bool) -> pl.DataFrame:
-    """Pairs as tuples of the output, with a position of their own if both sides have one."""
+    """Output tuples of pairs, with a position if both sides have one."""
     left, right = schemas
     later = pl.max_horizontal(
         f"left.{left.ts}", pl.col(f"right.{right.ts}").cast(left[left.ts].dtype)
@@ -300,10 +305,10 @@ def _result(pairs: pl.DataFrame, schemas: tuple[Schema, ...], keyed: bool) -> pl
 
 
 def _ranks(columns: Sequence[str], schemas: tuple[Schema, ...], keyed: bool) -> list[pl.Expr]:
-    """A pair stands as the tuple that came later (at equal times the right one), then as the other.
+    """A pair is ranked by its later tuple (at equal times the right one), then by the other.
 
-    The others that one tuple meets lie in one place if they have its key, and leave in their order;
-    else they are told apart by their order value, and then by their ranks.
+    With a key, all matches of one tuple are on one instance and emitted in their order; without,
+    they are ordered by their order value and then by their ranks.
     """
     lefts, rights = (
         [f"{side}.{name}" for name in rank_names(c.removeprefix(f"{side}.") for c in columns)]

@@ -21,11 +21,11 @@ Source = str | int | float | bool | pl.Expr | Expr
 
 
 class Map(Lazy, type="map", icon="ƒ"):
-    """Give each tuple new fields, each computed by an expression.
+    """Compute new fields for each tuple, each by an expression.
 
-    Only the fields that are named leave the box, unless ``keep``, ``rename`` or ``drop`` says
-    that the others stay. The order attribute must be among them: under its own name, or copied
-    under another one.
+    Only the named fields are in the output, unless ``keep``, ``rename`` or ``drop`` is given: then
+    the other fields stay. The order attribute must be among the output fields: under its own name,
+    or copied under another one.
 
     Paper: Aurora's Map (CIDR 2003, 2.2), StreamCloud's Map (thesis, 2.1.1).
 
@@ -41,13 +41,13 @@ class Map(Lazy, type="map", icon="ƒ"):
         default=Fields(),
         xml=("expression.#", "output-field-name.#"),
     )
-    keep: bool = param("Whether all other fields stay as they are.", default=False)
+    keep: bool = param("Whether all other fields are kept.", default=False)
     rename: Fields[str] = param(
-        "Old names and their new ones; the other fields stay.",
+        "Old names and their new ones; the other fields are kept.",
         default=Fields(),
         xml=("rename-to.#", "rename-field.#"),
     )
-    drop: tuple[str, ...] = param("Fields to leave out; the other fields stay.", default=())
+    drop: tuple[str, ...] = param("Fields to drop; the other fields are kept.", default=())
 
     @classmethod
     def build(
@@ -76,11 +76,11 @@ class Map(Lazy, type="map", icon="ƒ"):
 
     @property
     def keeps(self) -> bool:
-        """Whether fields that nobody names stay."""
+        """Whether fields that are not named are kept."""
         return self.keep or bool(self.rename) or bool(self.drop)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """The fields in the order in which they are named, kept ones first."""
+        """The kept fields, then the new ones in the given order."""
         schema = inputs[0]
         self._check_names(inputs, schema)
         types = {name: inputs.type(e, "fields", name) for name, e in self.fields.items()}
@@ -110,17 +110,17 @@ class Map(Lazy, type="map", icon="ƒ"):
         for old, new in self.rename.items():
             inputs.new_field(new, "rename", old)
             if new in taken:
-                inputs.wrong(f"there is a field '{new}' already.", "rename", old)
+                inputs.wrong(f"there is already a field '{new}'.", "rename", old)
             taken.add(new)
 
     def _kept(self, schema: Schema) -> dict[str, str]:
-        """The fields that stay: new name to old."""
+        """The kept fields: new name to old."""
         if not self.keeps:
             return {}
         return {self.rename.get(n, n): n for n in schema.fields if n not in self.drop}
 
     def _order_attribute(self, schema: Schema) -> str | None:
-        """The field of the output that orders it: the old name, or a copy under a new one."""
+        """The order attribute of the output: the old name, or a copy under a new one."""
         kept = self._kept(schema)
         if schema.ts in self.fields or kept.get(schema.ts) == schema.ts:
             return schema.ts
@@ -132,18 +132,18 @@ class Map(Lazy, type="map", icon="ƒ"):
         return ts not in self.fields or self.fields[ts].increasing_in(schema.ts)
 
     def carries(self, field: str, schema: Schema) -> str | None:
-        """A field that stays, or one whose expression is nothing but a field."""
+        """A kept field, or one whose expression is just a field."""
         new = self.fields.get(field)
         return new.is_field() if new is not None else self._kept(schema).get(field)
 
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
-        """A select, beside the train so that a constant is there once for every tuple."""
+        """A select over ``with_columns``, so that a constant is repeated for every tuple."""
         columns = {new: pl.col(old).alias(new) for new, old in self._kept(schema).items()}
         columns |= {name: e.compile(schema).alias(name) for name, e in self.fields.items()}
         return {"0": train.with_columns(*columns.values()).select(*columns, HIDDEN_COLUMNS)}
 
     def move_frontier(self, frontier: Frontier, schema: Schema) -> Frontier:
-        """Where the order attribute is computed, so is the frontier."""
+        """Compute the frontier as the order attribute is computed."""
         ts = self._order_attribute(schema)
         if frontier.value is None or ts is None or ts not in self.fields:
             return frontier
@@ -154,23 +154,23 @@ class Map(Lazy, type="map", icon="ƒ"):
         only = Schema(Fields({schema.ts: schema[schema.ts]}), schema.ts)
         row = pl.DataFrame({schema.ts: [frontier.value]}, schema=only.dtypes)
         found = row.select(self.fields[ts].compile(only)).item()
-        if not self.placed(row[schema.ts], schema).item():
-            # Beyond the range there are no tuples: all that will come lie at its end, if anywhere.
+        if not self.in_range(row[schema.ts], schema).item():
+            # No tuple lies outside the valid range, so the frontier saturates at its end.
             least, most = range_of(self.fields[ts].type_in(only))
             found = least if row[schema.ts].to_physical().item() < 0 else most
         return replace(frontier, value=found)
 
-    def dates(self, schema: Schema) -> bool:
-        """If the order attribute is computed, and stays in order."""
+    def computes_order(self, schema: Schema) -> bool:
+        """Whether the order attribute is computed, and increasing."""
         ts = self._order_attribute(schema)
         if ts is None or ts not in self.fields or not schema.ordered:
             return False
         return self.fields[ts].is_field() != schema.ts and self._order_kept(ts, schema)
 
-    def placed(self, times: pl.Series, schema: Schema) -> pl.Series:
-        """Those whose new values are in the range; ints are computed as floats, which can't wrap.
+    def in_range(self, times: pl.Series, schema: Schema) -> pl.Series:
+        """Mask of the values that stay in range; ints are computed as floats, which can't wrap.
 
-        Times are in order and so are the values, so if the first and last are, all are.
+        Times are in order and so are the new values: if the first and last are in range, all are.
         """
         ts = self._order_attribute(schema)
         assert ts is not None

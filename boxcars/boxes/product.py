@@ -6,11 +6,11 @@ from boxcars.boxes.join import Matching
 
 
 class Product(Matching, type="product", icon="×"):
-    """Match each tuple with all those of the other stream that are near it, by any predicate.
+    """Match each tuple with nearby tuples of the other stream, by any predicate.
 
-    It is a join without the need of an equality, and slower: every tuple meets every tuple in the
-    window of the other side. A band join is a product with a term such as
-    ``abs(left.x - right.x) < 5``.
+    It is a join without the required equality, and slower: every tuple is compared with every tuple
+    in the window of the other side. A band join is a product with a term such as ``abs(left.x -
+    right.x) < 5``.
 
     Paper: StreamCloud's Cartesian Product (thesis, 2.1.1).
 

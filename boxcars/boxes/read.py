@@ -1,4 +1,4 @@
-"""Read: put what is stored about a tuple beside it."""
+"""Read: join each tuple with records of a stored table."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import ClassVar
 
 import polars as pl
 
-from boxcars.boxes.stored import Stored, place, record_schema, with_tuples
+from boxcars.boxes.stored import Stored, column_names, record_schema, with_tuples
 from boxcars.model.schema import Schema
 from boxcars.sql import Kind, Statement
 from boxcars.sql.store import Store
 
 
 class Read(Stored, type="read", icon="⊟"):
-    """Put each record that a query finds for a tuple beside the tuple: a join with a table.
+    """Join each tuple with the records of a stored table that a query finds for it.
 
-    The SQL is a query about one tuple, which it calls ``input``. For each record found the fields
-    of the tuple leave, and behind them the columns of the query. A column whose name a field has
-    already leaves with the name of its table before it, such as ``cards_limit``; so does nothing
-    that the SQL gives a name with AS. A tuple without a record leaves nothing: a query with an
-    aggregate, such as ``SELECT count(*) AS n``, always gives one.
+    The SQL is a query about one tuple, named ``input`` in it. Each record found is emitted with the
+    fields of the tuple, followed by the columns of the query. A column whose name is taken by a
+    field is prefixed with its table, such as ``cards_limit``, unless the SQL names it with AS. A
+    tuple without records has no output; a query with an aggregate, such as ``SELECT count(*) AS
+    n``, always returns one.
 
-    A ``select`` gives the records alone, and tells which tuples have none.
+    A ``select`` emits the records alone, and reports the tuples without any.
 
     Paper: Aurora's Read (retrospective, 4.1).
 
@@ -42,5 +42,5 @@ class Read(Stored, type="read", icon="⊟"):
     def run(self, train: pl.DataFrame, schema: Schema, store: Store) -> Mapping[str, pl.DataFrame]:
         """Look up all tuples of the train."""
         statement = self.statement(store.tables, schema)
-        records = store.run(statement, train, place(statement.columns, schema.fields))
+        records = store.run(statement, train, column_names(statement.columns, schema.fields))
         return {"0": with_tuples(records, train, schema.fields)}

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from boxcars.boxes.stored import Stored, place, record_schema, with_tuples
+from boxcars.boxes.stored import Stored, column_names, record_schema, with_tuples
 from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
@@ -23,18 +23,18 @@ NUMBER = "Count"
 
 
 class Select(Stored, type="select", icon="⊡"):
-    """Look up each tuple in a stored table: the records found, the tuples without, and how many.
+    """Look up each tuple in a stored table: records found, tuples without any, and counts.
 
-    The SQL is a query about one tuple, which it calls ``input``. The first output has the records
-    found, with the columns of the query behind the order attribute of the tuple. Those of one
-    tuple come in the order of ORDER BY, else in that of their values. ``missing`` has the tuples
-    for which there is no record, as they are. ``count`` has, for each tuple, the values that WHERE
-    compares and the number of records as ``Count``; a value is called like the column that it is
-    equal to, or else like the field of the tuple. Nobody has to use these two.
+    The SQL is a query about one tuple, named ``input`` in it. The first output has the records
+    found: the order attribute of the tuple, then the columns of the query. The records of one tuple
+    are in the order of ORDER BY, otherwise sorted by value. ``missing`` has the tuples without a
+    record, unchanged. ``count`` has, for each tuple, the values that WHERE compares and the number
+    of records as ``Count``; a value has the name of the column it is compared with, otherwise that
+    of the field of the tuple. These two outputs are optional.
 
-    A column that is called like the order attribute leaves with the name of its table before it,
-    such as ``DB_time``. A null equals nothing. To get the fields of the tuple beside those of the
-    record, use ``read``.
+    A column with the name of the order attribute is prefixed with its table, such as ``DB_time``. A
+    null equals nothing. To get the fields of the tuple along with those of the record, use
+    ``read``.
 
     Paper: StreamCloud's Select (thesis, 2.3).
 
@@ -49,11 +49,11 @@ class Select(Stored, type="select", icon="⊡"):
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The records, the tuples without one, and the numbers."""
+        """The records, the tuples without any, and the counts."""
         return ("0", MISSING, COUNT)
 
     def schemas(self, statement: Statement, schema: Schema) -> Mapping[str, Schema]:
-        """The columns of the query, the input itself, and what WHERE compares."""
+        """The columns of the query, the input itself, and the values that WHERE compares."""
         order = {schema.ts: schema[schema.ts]}
         compared = {name: schema[field] for name, field in _compared(statement, schema).items()}
         return {
@@ -63,9 +63,9 @@ class Select(Stored, type="select", icon="⊡"):
         }
 
     def run(self, train: pl.DataFrame, schema: Schema, store: Store) -> Mapping[str, pl.DataFrame]:
-        """Look up all tuples of the train; what was found tells who is missing."""
+        """Look up all tuples of the train."""
         statement = self.statement(store.tables, schema)
-        records = store.run(statement, train, place(statement.columns, [schema.ts]))
+        records = store.run(statement, train, column_names(statement.columns, [schema.ts]))
         found = np.bincount(records[TUPLE].to_numpy(), minlength=train.height)
         number = pl.Series(NUMBER, found, dtype=pl.Int64)
         compared = [
@@ -79,9 +79,11 @@ class Select(Stored, type="select", icon="⊡"):
 
 
 def _compared(statement: Statement, schema: Schema) -> dict[str, str]:
-    """The fields of the tuple in WHERE, by the names that they have beside the count."""
+    """The fields of the tuple in WHERE, by their names in the output ``count``."""
     if schema.ts == NUMBER:
-        raise Wrong(f"the order attribute can't be called '{NUMBER}': the number of records is.")
+        raise Wrong(
+            f"the order attribute can't be named '{NUMBER}': that is the number of records."
+        )
     taken = {NUMBER, schema.ts}
     columns = {match.field: match.column for match in statement.matches}
     names: dict[str, str] = {}

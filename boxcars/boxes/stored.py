@@ -1,4 +1,4 @@
-"""What the boxes over stored tables have in common: a statement of SQL for each tuple."""
+"""Common base of the boxes over stored tables: an SQL statement per tuple."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from boxcars.sql import Column, Kind, Statement, tables_of
 from boxcars.sql.store import TUPLE, Store
 
 INPUTS = "inputs"
-"""The port with the tuples themselves, behind a box that changes a table."""
+"""The port with the tuples themselves, of a box that changes a table."""
 
 _RECORDS_OF_ONE_TUPLE = 1 << 20
 
 
 class Stored(Tabled):
-    """A box that runs a statement of SQL for each tuple, which is called ``input`` in it."""
+    """A box that runs an SQL statement for each tuple, named ``input`` in it."""
 
     kind: ClassVar[Kind]
 
     sql: str = param("The statement; input.<field> is a value of the tuple.")
     table: str | None = param(
-        "The table, if it is to stand beside the SQL; it must be the one that the SQL names.",
+        "The table, for documentation; it must be one that the SQL names.",
         default=None,
     )
 
     @classmethod
     def build(cls, sql: str, *, table: str | None = None) -> Self:
-        """The statement, and perhaps the table that it is about."""
+        """The statement, and optionally its table."""
         return cls(sql, table)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -44,11 +44,11 @@ class Stored(Tabled):
         return (self.sql,), {"table": self.table} if self.table is not None else {}
 
     def with_outputs(self, number: int) -> Self:
-        """In Borealis XML the last outputs may be left out."""
+        """In Borealis XML the last outputs may be omitted."""
         return self if number <= len(self.ports) else super().with_outputs(number)
 
     def gives_several(self) -> bool:
-        """A statement may give several records for a tuple."""
+        """A statement may return several records for a tuple."""
         return True
 
     @property
@@ -76,7 +76,7 @@ class Stored(Tabled):
 
     @abstractmethod
     def schemas(self, statement: Statement, schema: Schema) -> Mapping[str, Schema]:
-        """The outputs of a statement that is right."""
+        """The schemas of the outputs of a valid statement."""
 
 
 class Changing(Stored):
@@ -86,25 +86,25 @@ class Changing(Stored):
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The records first, then the tuples themselves."""
+        """The records, then the tuples themselves."""
         return ("0", INPUTS)
 
     def schemas(self, statement: Statement, schema: Schema) -> Mapping[str, Schema]:
-        """The records that were changed, and the input itself."""
+        """The changed records, and the input itself."""
         return {"0": record_schema(statement, schema, [schema.ts]), INPUTS: schema}
 
     def run(self, train: pl.DataFrame, schema: Schema, store: Store) -> Mapping[str, pl.DataFrame]:
-        """Run the statement for all tuples; the records of each, and the tuples themselves."""
+        """Run the statement for all tuples; returns the records and the tuples."""
         statement = self.statement(store.tables, schema)
-        names = place(statement.columns, [schema.ts])
+        names = column_names(statement.columns, [schema.ts])
         records = store.run(statement, train, names)
         return {"0": with_tuples(records, train, [schema.ts]), INPUTS: train}
 
 
-def place(columns: Iterable[Column], taken: Iterable[str]) -> list[str]:
-    """Names for the columns of records that leave together with fields of the tuple.
+def column_names(columns: Iterable[Column], taken: Iterable[str]) -> list[str]:
+    """Output names of record columns that are emitted with fields of the tuple.
 
-    A column whose name is taken leaves with that of its table before it: ``DB_Phone``.
+    A column whose name is taken is prefixed with its table: ``DB_Phone``.
     """
     used = set(taken)
     names = []
@@ -123,15 +123,15 @@ def place(columns: Iterable[Column], taken: Iterable[str]) -> list[str]:
 
 
 def record_schema(statement: Statement, schema: Schema, carried: Iterable[str]) -> Schema:
-    """The schema of records that leave with some fields of their tuple."""
+    """The schema of records with some fields of their tuple."""
     fields: dict[str, Type] = {name: schema[name] for name in carried}
-    names = place(statement.columns, fields)
+    names = column_names(statement.columns, fields)
     types = (column.type for column in statement.columns)
     return schema.with_fields(fields | dict(zip(names, types, strict=True)))
 
 
 def with_tuples(records: pl.DataFrame, train: pl.DataFrame, carried: Iterable[str]) -> pl.DataFrame:
-    """Records behind some fields of the tuple that each belongs to, and its hidden columns."""
+    """Prepend fields of the tuple and its hidden columns to each of its records."""
     fields = [*carried, *(name for name in train.columns if name.startswith(HIDDEN))]
     joined = train.select(fields)[records[TUPLE]].hstack(records.drop(TUPLE))
     if POSITION in fields:

@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import polars as pl
 
-from boxcars.kernels.columns.ranks import RANK, alike, share_tuples
+from boxcars.kernels.columns.ranks import RANK, align_ranks, merge_owned
 from boxcars.kernels.contract import (
     Frontier,
-    Mine,
+    OwnedTuples,
     State,
     Stateful,
     Step,
-    appended,
+    append_rows,
     earliest,
     split_point,
 )
@@ -28,8 +28,8 @@ from boxcars.model.schema import Schema
 class Union(Stateful, type="union", icon="∪"):
     """Merge any number of streams into one, ordered by the order attribute.
 
-    Tuples with equal order values leave in the order of the inputs they came from. A tuple waits
-    until no input can bring an earlier one; an input that has ended keeps nobody waiting.
+    Tuples with equal order values are emitted in the order of their inputs. A tuple waits until no
+    input can deliver an earlier one; an input that has ended delays nothing.
 
     Paper: Aurora's Union (CIDR 2003, 2.2), StreamCloud's Union and input merger (thesis, 2.1.1,
     3.1).
@@ -42,13 +42,13 @@ class Union(Stateful, type="union", icon="∪"):
     """
 
     stateful: ClassVar[bool] = False
-    """It keeps tuples only until their turn: it is stateless in StreamCloud's sense."""
+    """It buffers tuples for reordering only: stateless in StreamCloud's sense."""
     ranks: ClassVar[bool] = True
     waiting: ClassVar[tuple[str, ...]] = tuple(digits)
     arity: ClassVar[tuple[int, int | None]] = (2, None)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """All inputs have the fields of the first; their order does not matter."""
+        """All inputs need the same fields, in any order."""
         first = next((schema for schema in inputs.schemas if schema.known), inputs[0])
         for i, other in enumerate(inputs.schemas):
             if not other.known:
@@ -65,11 +65,11 @@ class Union(Stateful, type="union", icon="∪"):
         return {MAIN: first}
 
     def carries(self, field: str, schema: Schema) -> str | None:
-        """All fields pass as they are."""
+        """All fields pass unchanged."""
         return field
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
-        """Nothing waits yet."""
+        """The empty state."""
         return {str(port): schemas[0].empty() for port in range(len(schemas))}
 
     def step(
@@ -79,22 +79,24 @@ class Union(Stateful, type="union", icon="∪"):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Let go what no input can come before any more."""
-        ts, together = schemas[0].ts, earliest(frontiers)
+        """Emit the tuples that no input can precede any more."""
+        ts, frontier = schemas[0].ts, earliest(frontiers)
         ready, rest = [], {}
         fields = [name for name in trains[0].columns if not name.startswith(RANK)]
-        for port, train in enumerate(alike(trains)):
-            waiting = appended(state[str(port)], train.select(*fields, pl.col(f"^{RANK}.*$")))
-            cut = split_point(waiting, ts, together)
+        for port, train in enumerate(align_ranks(trains)):
+            waiting = append_rows(state[str(port)], train.select(*fields, pl.col(f"^{RANK}.*$")))
+            cut = split_point(waiting, ts, frontier)
             ready.append(waiting[:cut])
             rest[str(port)] = waiting[cut:]
         merged = pl.concat(ready).sort(ts, maintain_order=True)
-        return Step({MAIN: merged}, together, rest)
+        return Step({MAIN: merged}, frontier, rest)
 
-    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
-        """The tuples that wait."""
+    def share(
+        self, states: Sequence[State], owned: OwnedTuples, schemas: tuple[Schema, ...]
+    ) -> State:
+        """The waiting tuples this instance owns."""
         shared = {}
         for port, schema in enumerate(schemas):
             frames = [state[str(port)] for state in states]
-            shared[str(port)] = share_tuples(frames, partial(mine, port), schema.ts)
+            shared[str(port)] = merge_owned(frames, partial(owned, port), schema.ts)
         return shared

@@ -9,15 +9,16 @@ from boxcars.sql import Kind
 
 
 class Update(Changing, type="update", icon="⊛"):
-    """Change the records of a stored table that belong to a tuple.
+    """Update the records of a stored table that match a tuple.
 
-    The first output has the records that were changed, as they are afterwards: all columns of the
-    table behind the order attribute of the tuple, those of one tuple in the order of their values.
-    ``inputs`` has the tuples themselves. Nobody has to use either. A column that is called like
-    the order attribute leaves with the name of its table before it, such as ``DB_time``.
+    The first output has the updated records with their new values: the order attribute of the
+    tuple, then all columns of the table; the records of one tuple are sorted by value. ``inputs``
+    has the tuples themselves. Both outputs are optional. A column with the name of the order
+    attribute is prefixed with its table, such as ``DB_time``.
 
-    Paper: StreamCloud's Update (thesis, 2.3), whose definition and example name the outputs the
-    other way round; this is the example. Aurora's Update (retrospective, 4.1) reports the tuple.
+    Paper: StreamCloud's Update (thesis, 2.3), whose definition and example name the outputs in
+    opposite order; this follows the example. Aurora's Update (retrospective, 4.1) reports the
+    tuple.
 
     >>> import boxcars as bx
     >>> net = bx.Network("prices")

@@ -1,4 +1,4 @@
-"""WaitFor: hold tuples back until a tuple of another stream lets them go."""
+"""WaitFor: hold tuples until a tuple of another stream releases them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import polars as pl
 
 from boxcars.boxes.join import SIDES, equal_fields, equality, find_condition, pair
 from boxcars.expr import Expr, conjuncts
-from boxcars.kernels.columns.ranks import ranks_of, share_tuples, with_ranks
+from boxcars.kernels.columns.ranks import merge_owned, ranks_of, with_ranks
 from boxcars.kernels.contract import (
     Frontier,
-    Mine,
+    OwnedTuples,
     State,
     Stateful,
     Step,
-    appended,
+    append_rows,
     earliest,
     split_point,
 )
 from boxcars.kernels.join.match import KEY, Axis, Condition, Indexed, Input, Limit, find_pairs
-from boxcars.kernels.ordering.sorting import later, physical, stored
+from boxcars.kernels.ordering.sorting import later, physical, stored_numbers
 from boxcars.kernels.state import keyed_lsm
 from boxcars.model.arc import MAIN
 from boxcars.model.box import Ports, param
@@ -35,7 +35,7 @@ from boxcars.model.types import Type
 from boxcars.model.window import Window
 
 TIMEOUT = "timeout"
-"""The port with the tuples that waited in vain."""
+"""The port with the tuples that were not released in time."""
 
 _HELD, _CALENDAR, _NEXT = "held", "calendar", "next"
 _NUMBER = "__number"
@@ -44,15 +44,16 @@ _LEFT, _RIGHT = f"left.{_ROW}", f"right.{_ROW}"
 
 
 class WaitFor(Stateful, type="waitfor", icon="⧗"):
-    """Hold each tuple of the left stream until one of the right stream satisfies ``on`` with it.
+    """Hold each left tuple until a tuple of the right stream satisfies ``on`` with it.
 
-    It leaves once, with its own fields; its order attribute becomes that of the right tuple, the
-    first that does. At equal order values left tuples come before right ones. A tuple that has
-    waited for ``timeout`` leaves by the output ``timeout`` instead, at that moment: a right tuple
-    exactly then is too late. What waits when both inputs end leaves there too, at the moment when
-    its timeout would have come, so that every left tuple leaves by one of the outputs. In ``on``
-    fields are written ``left.k`` and ``right.k``. Terms such as ``left.k = right.k`` are looked up;
-    with none of them every right tuple meets every left tuple that waits.
+    The tuple is emitted once, with its own fields; its order attribute becomes that of the right
+    tuple, the first that satisfies ``on``. At equal order values left tuples come before right
+    ones. A tuple that has waited for ``timeout`` goes to the output ``timeout`` instead, at that
+    time: a right tuple at exactly that time is too late. Tuples that still wait when both inputs
+    end go there too, with the time of their timeout, so every left tuple is emitted on one of the
+    outputs. In ``on`` fields are written ``left.k`` and ``right.k``. Equalities such as ``left.k =
+    right.k`` are looked up by key; without any, every right tuple is compared with every waiting
+    left tuple.
 
     Paper: Aurora's WaitFor (retrospective, 4.2).
 
@@ -67,18 +68,18 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
     waiting: ClassVar[tuple[str, ...]] = SIDES
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
-    on: Expr = param("When a right tuple lets a left one go.", xml="predicate")
+    on: Expr = param("When a right tuple releases a left one.", xml="predicate")
     timeout: int | float = param(
         "How long a tuple waits, in units of the order attribute, seconds for a timestamp."
     )
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The tuples that were let go, and ``timeout`` with those that were not."""
+        """The released tuples, and ``timeout`` with those that were not released."""
         return (MAIN, TIMEOUT)
 
     def gives_several(self) -> bool:
-        """A right tuple may let several left ones go."""
+        """A right tuple may release several left ones."""
         return True
 
     @property
@@ -89,7 +90,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
         """By the equal fields."""
         if not self.keys:
-            return Routing.single("every right tuple may let any left tuple go")
+            return Routing.single("every right tuple may release any left tuple")
         return Routing.key(equal_fields(self.keys, port, schemas))
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
@@ -105,7 +106,7 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         return dict.fromkeys(self.ports, left)
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
-        """Nothing is held, and nothing waits for the frontier."""
+        """The empty state."""
         waiting = {side: schema.empty() for side, schema in zip(SIDES, schemas, strict=True)}
         return {
             **keyed_lsm.start({_HELD: _numbered(schemas[0].empty(), 0)}),
@@ -120,56 +121,60 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Let tuples go as far as both inputs have come, then look whose timeout has come."""
-        ts, together = schemas[0].ts, earliest(frontiers)
+        """Release tuples up to the frontier of both inputs, then time out those that are due."""
+        ts, frontier = schemas[0].ts, earliest(frontiers)
         type_ = schemas[0][ts]
         new: list[pl.DataFrame] = []
         rest: dict[str, pl.DataFrame] = {}
         for side, train, schema in zip(SIDES, trains, schemas, strict=True):
-            waiting = appended(state[side], train)
+            waiting = append_rows(state[side], train)
             order = Axis(schema.ts, type_).column(waiting).to_frame()
-            cut = split_point(order, schema.ts, together)
+            cut = split_point(order, schema.ts, frontier)
             new.append(waiting[:cut])
             rest[side] = waiting[cut:]
         condition = find_condition(self.on, self.keys, schemas)
-        coming = [_words(tuples, port, condition) for port, tuples in enumerate(new)]
-        busy, calendar = _busy(state, coming, together, type_)
+        new_keys = [_words(tuples, port, condition) for port, tuples in enumerate(new)]
+        busy, calendar = _busy(state, new_keys, frontier, type_)
         number = int(state[_NEXT]["number"][0])
         known = keyed_lsm.take(state, [_HELD], busy)[_HELD].sort(_NUMBER)
-        held = appended(known, _numbered(new[0], number))
-        due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
-        let_go = self._find(held, due, new, schemas, condition)
+        held = append_rows(known, _numbered(new[0], number))
+        due = later(stored_numbers(held[ts], type_), physical(self.timeout, type_), type_)
+        releases = self._find(held, due, new, schemas, condition)
         waits = np.ones(held.height, np.bool_)
-        waits[let_go[_LEFT].to_numpy()] = False
-        over = waits & _has_come(due, together, type_)
-        moments = pl.Series(ts, due[over]).cast(type_.dtype)
-        waits &= ~over
+        waits[releases[_LEFT].to_numpy()] = False
+        expired = waits & _is_due(due, frontier, type_)
+        timeouts = pl.Series(ts, due[expired]).cast(type_.dtype)
+        waits &= ~expired
         fresh = waits & (held[_NUMBER].to_numpy() >= number)
         rest |= _put(state, held.filter(waits), condition, busy)
-        rest[_CALENDAR] = keyed_lsm.remind(
+        rest[_CALENDAR] = keyed_lsm.add_timers(
             calendar, due[fresh], _words(held.filter(fresh), 0, condition)
         )
         rest[_NEXT] = _next(number + new[0].height)
-        released = _released(held, new[1], let_go, schemas)
-        discarded = _discarded(held.filter(over), moments, ts)
-        return Step({MAIN: released, TIMEOUT: discarded}, _promise(together, moments), rest)
+        released = _released(held, new[1], releases, schemas)
+        timed_out = _timed_out(held.filter(expired), timeouts, ts)
+        return Step(
+            {MAIN: released, TIMEOUT: timed_out}, _output_frontier(frontier, timeouts), rest
+        )
 
-    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
-        """The tuples that are held, and those that wait for the frontier."""
+    def share(
+        self, states: Sequence[State], owned: OwnedTuples, schemas: tuple[Schema, ...]
+    ) -> State:
+        """The held tuples, and those that wait for the frontier."""
         ts, type_ = schemas[0].ts, schemas[0][schemas[0].ts]
         condition = find_condition(self.on, self.keys, schemas)
         waiting = {
-            side: share_tuples([s[side] for s in states], partial(mine, port), schemas[port].ts)
+            side: merge_owned([s[side] for s in states], partial(owned, port), schemas[port].ts)
             for port, side in enumerate(SIDES)
         }
         known = [
             keyed_lsm.take(s, [_HELD], keyed_lsm.all_keys(s))[_HELD].sort(_NUMBER) for s in states
         ]
-        held = _numbered(share_tuples(known, partial(mine, 0), ts), 0)
+        held = _numbered(merge_owned(known, partial(owned, 0), ts), 0)
         words = _words(held, 0, condition)
-        due = later(stored(held[ts], type_), physical(self.timeout, type_), type_)
+        due = later(stored_numbers(held[ts], type_), physical(self.timeout, type_), type_)
         kept = _put(keyed_lsm.start({_HELD: held}), held, condition, np.unique(words))
-        calendar = {_CALENDAR: keyed_lsm.remind(None, due, words), _NEXT: _next(held.height)}
+        calendar = {_CALENDAR: keyed_lsm.add_timers(None, due, words), _NEXT: _next(held.height)}
         return {**kept, **calendar, **waiting}
 
     def _find(
@@ -180,20 +185,20 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
         schemas: tuple[Schema, ...],
         condition: Condition,
     ) -> pl.DataFrame:
-        """Rows of left tuples with the row of the right tuple that lets each go, in order."""
+        """Rows of left tuples with the row of the right tuple that releases each, in order."""
         left, right = schemas
         type_ = left[left.ts]
-        marks = (due, stored(new[1][right.ts], type_))
+        marks = (due, stored_numbers(new[1][right.ts], type_))
         limit = Limit.of(Window("time", self.timeout), type_)
-        limits = (limit, Limit(timed=True, reach=type(limit.reach)(0)))  # right ones do not wait
+        limits = (limit, Limit(timed=True, reach=type(limit.reach)(0)))  # right tuples do not wait
         inputs = []
-        for port, whole in enumerate((held, new[1])):
+        for port, tuples in enumerate((held, new[1])):
             side, schema = SIDES[port], schemas[port]
             reads = {schema.ts, *(f for f in schema.fields if f"{side}.{f}" in condition.reads)}
-            rows = condition.with_keys(whole, port).select(
+            rows = condition.with_keys(tuples, port).select(
                 *sorted(reads),
                 *([KEY] if condition.dtypes else []),
-                pl.Series(_ROW, np.arange(whole.height)),
+                pl.Series(_ROW, np.arange(tuples.height)),
                 pl.Series(_TIME, marks[port]),
             )
             known = held.height - new[0].height if port == 0 else 0
@@ -209,25 +214,25 @@ class WaitFor(Stateful, type="waitfor", icon="⧗"):
 
 
 def _released(
-    held: pl.DataFrame, right: pl.DataFrame, let_go: pl.DataFrame, schemas: tuple[Schema, ...]
+    held: pl.DataFrame, right: pl.DataFrame, releases: pl.DataFrame, schemas: tuple[Schema, ...]
 ) -> pl.DataFrame:
-    """The tuples that right ones let go, each at the time and with the rank of that one."""
-    times = right[schemas[1].ts].gather(let_go[_RIGHT]).cast(schemas[0][schemas[0].ts].dtype)
-    released = held[let_go[_LEFT]].drop(_NUMBER).with_columns(times.alias(schemas[0].ts))
+    """The released tuples, each with the time and the rank of the right tuple."""
+    times = right[schemas[1].ts].gather(releases[_RIGHT]).cast(schemas[0][schemas[0].ts].dtype)
+    released = held[releases[_LEFT]].drop(_NUMBER).with_columns(times.alias(schemas[0].ts))
     if ranks := ranks_of(right):
-        released = with_ranks(released, [rank.gather(let_go[_RIGHT]) for rank in ranks])
+        released = with_ranks(released, [rank.gather(releases[_RIGHT]) for rank in ranks])
     return released
 
 
-def _discarded(tuples: pl.DataFrame, moments: pl.Series, ts: str) -> pl.DataFrame:
-    """The tuples that have waited in vain, each at its moment."""
+def _timed_out(tuples: pl.DataFrame, timeouts: pl.Series, ts: str) -> pl.DataFrame:
+    """The tuples that timed out, each at the time of its timeout."""
     if ranks := ranks_of(tuples):
         tuples = with_ranks(tuples, [tuples[ts], *ranks])
-    return tuples.drop(_NUMBER).with_columns(moments)
+    return tuples.drop(_NUMBER).with_columns(timeouts)
 
 
 def _numbered(tuples: pl.DataFrame, first: int) -> pl.DataFrame:
-    """Tuples with numbers as they came: those of busy keys are taken out without the others."""
+    """Number tuples in arrival order, so that those of busy keys can be taken out alone."""
     numbers = pl.int_range(first, first + tuples.height, dtype=pl.Int64, eager=True)
     return tuples.with_columns(numbers.alias(_NUMBER))
 
@@ -237,51 +242,51 @@ def _next(number: int) -> pl.DataFrame:
 
 
 def _words(tuples: pl.DataFrame, port: int, condition: Condition) -> keyed_lsm.Hashes:
-    """The keys as words, the same for both inputs; tuples that have none are busy together."""
+    """The keys as words, the same for both inputs; tuples without a key share one."""
     if not (condition.dtypes and tuples.height):
         return np.zeros(tuples.height, np.uint64)
     return condition.with_keys(tuples, port)[KEY].fill_null(0).to_numpy()
 
 
 def _busy(
-    state: State, coming: list[keyed_lsm.Hashes], frontier: Frontier, type_: Type
+    state: State, new_keys: list[keyed_lsm.Hashes], frontier: Frontier, type_: Type
 ) -> tuple[keyed_lsm.Hashes, pl.DataFrame | None]:
-    """The keys of which tuples come or whose timeout has come, and the rest of the calendar."""
+    """The keys with new tuples or a due timeout, and the rest of the calendar."""
     calendar = state.get(_CALENDAR)
     if frontier.final:
-        coming = [*coming, keyed_lsm.all_keys(state)]
+        new_keys = [*new_keys, keyed_lsm.all_keys(state)]
     elif calendar is not None and frontier.value is not None:
-        now = stored(pl.Series([frontier.value], dtype=type_.dtype), type_)[0]
-        due, calendar = keyed_lsm.due_by(calendar, now)
-        coming = [*coming, due]
-    return np.unique(np.concatenate(coming)), calendar
+        now = stored_numbers(pl.Series([frontier.value], dtype=type_.dtype), type_)[0]
+        due, calendar = keyed_lsm.split_due(calendar, now)
+        new_keys = [*new_keys, due]
+    return np.unique(np.concatenate(new_keys)), calendar
 
 
 def _put(
     state: State, held: pl.DataFrame, condition: Condition, busy: keyed_lsm.Hashes
 ) -> dict[str, pl.DataFrame]:
-    """The tiers with these tuples of the busy keys."""
+    """The tiers with these as the tuples of the busy keys."""
     found = keyed_lsm.put(state, {_HELD: held}, {_HELD: _words(held, 0, condition)}, busy)
     return {name: frame for name, frame in found.items() if name == _HELD or "." in name}
 
 
-def _has_come(due: Any, frontier: Frontier, type_: Type) -> Any:
-    """Whether the moment is there; at the end all moments are."""
+def _is_due(due: Any, frontier: Frontier, type_: Type) -> Any:
+    """Whether timeouts are due; at the end of the input all are."""
     if frontier.final or frontier.value is None:
         return np.full(len(due), frontier.final)
-    return due <= stored(pl.Series([frontier.value], dtype=type_.dtype), type_)[0]
+    return due <= stored_numbers(pl.Series([frontier.value], dtype=type_.dtype), type_)[0]
 
 
-def _promise(together: Frontier, moments: pl.Series) -> Frontier:
-    """That of the inputs; at the end timeouts may have come after them."""
-    if not (together.final and len(moments)):
-        return together
-    last: Any = moments[-1]
-    return Frontier(last if together.value is None else max(last, together.value), final=True)
+def _output_frontier(frontier: Frontier, timeouts: pl.Series) -> Frontier:
+    """The frontier of the inputs; at the end of the input, not before the last timeout."""
+    if not (frontier.final and len(timeouts)):
+        return frontier
+    last: Any = timeouts[-1]
+    return Frontier(last if frontier.value is None else max(last, frontier.value), final=True)
 
 
 def check_timeout(timeout: int | float, inputs: Ports) -> None:
-    """A timeout is above 0, and whole where the order attribute is."""
+    """Check that a timeout is above 0, and an integer where the order attribute is."""
     schema = inputs[0]
     if not isfinite(timeout) or timeout <= 0:
         inputs.wrong(f"expected a number above 0, got {timeout}.", "timeout")

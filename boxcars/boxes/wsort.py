@@ -1,4 +1,4 @@
-"""WSort: sort a stream by any fields, one tuple for each timeout."""
+"""WSort: sort a stream by any fields, emitting one tuple per timeout."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ import polars as pl
 
 from boxcars.boxes.waitfor import check_timeout
 from boxcars.kernels.columns.keys import encode_keys
-from boxcars.kernels.contract import Frontier, State, Stateful, Step, appended
-from boxcars.kernels.ordering.sorting import LAST, WAITING, emit_least, physical, stored, ticks
+from boxcars.kernels.contract import Frontier, State, Stateful, Step, append_rows
+from boxcars.kernels.ordering.sorting import (
+    LAST,
+    WAITING,
+    emit_least,
+    physical,
+    stored_numbers,
+    ticks,
+)
 from boxcars.model.arc import LATE, MAIN
 from boxcars.model.box import Ports, param
 from boxcars.model.routing import Routing
@@ -20,14 +27,14 @@ _NOW = "now"
 
 
 class WSort(Stateful, type="wsort", icon="↧"):
-    """Sort a stream by fields of any type; the least tuple leaves at each timeout.
+    """Sort a stream by fields of any type; each timeout emits the least waiting tuple.
 
-    Timeouts come at the multiples of ``timeout``. One at time T sees the tuples before T, not those
-    at T: the least of those that wait leaves, ties in the order in which they came, and its order
-    attribute becomes T. A null is less than any value. When the input ends, the rest leaves in
-    order, all at the time at which it ended.
+    Timeouts fire at the multiples of ``timeout``. One at time T sees the tuples before T, not those
+    at T: the least waiting tuple is emitted, ties in arrival order, and its order attribute becomes
+    T. A null is less than any value. When the input ends, the rest is emitted in order, all with
+    the time of the end.
 
-    The box loses tuples: one that is less than the tuple that left last leaves by ``late``.
+    The box is lossy: a tuple that is less than the last emitted one goes to the output ``late``.
 
     Paper: Aurora's WSort (CIDR 2003, 2.2), which emits at least one tuple for each timeout.
 
@@ -37,18 +44,18 @@ class WSort(Stateful, type="wsort", icon="↧"):
     >>> lost = cheapest.late
     """
 
-    by: tuple[str, ...] = param("The fields to sort by, the most important first.", xml="attribute")
+    by: tuple[str, ...] = param("The fields to sort by, most significant first.", xml="attribute")
     timeout: int | float = param(
-        "The time between timeouts, in units of the order attribute, seconds for a timestamp."
+        "The period of the timeouts, in units of the order attribute, seconds for a timestamp."
     )
 
     @property
     def side_ports(self) -> tuple[str, ...]:
-        """``late`` has the tuples that are less than one that has left."""
+        """``late`` has the tuples that are less than one already emitted."""
         return (LATE,)
 
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
-        """The least of all tuples leaves, so all must meet."""
+        """The least of all tuples is emitted, so all must meet on one instance."""
         return Routing.single("it sorts all tuples together")
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
@@ -63,7 +70,7 @@ class WSort(Stateful, type="wsort", icon="↧"):
         return {MAIN: schema, LATE: schema}
 
     def start(self, schemas: tuple[Schema, ...]) -> State:
-        """Nothing waits, nothing has left, and no time has passed."""
+        """The empty state."""
         empty = schemas[0].empty()
         return {WAITING: empty, LAST: empty.select(self.by), _NOW: empty.select(schemas[0].ts)}
 
@@ -74,7 +81,7 @@ class WSort(Stateful, type="wsort", icon="↧"):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Let a tuple go at each timeout up to the frontier; at the end all."""
+        """Emit one tuple per timeout up to the frontier; at the end of the input, all."""
         (train,), (frontier,), schema = trains, frontiers, schemas[0]
         ts, dtype = schema.ts, schema[schema.ts].dtype
         before, waiting, last = state[_NOW][ts], state[WAITING], state[LAST]
@@ -83,10 +90,10 @@ class WSort(Stateful, type="wsort", icon="↧"):
         if now.is_empty():
             return Step({MAIN: train, LATE: train}, frontier, state)
         period = physical(self.timeout, schema[ts])
-        moments = ticks(stored(pl.concat([before, train[ts], now]), schema[ts]), period)
-        tuples = appended(waiting, train)
+        moments = ticks(stored_numbers(pl.concat([before, train[ts], now]), schema[ts]), period)
+        tuples = append_rows(waiting, train)
         ranks = encode_keys(pl.concat([last, tuples.select(self.by)]), self.by).codes
-        leaving, at, late = emit_least(
+        emitted, at, late = emit_least(
             ranks[last.height :],
             waiting.height,
             last.height > 0,
@@ -95,9 +102,9 @@ class WSort(Stateful, type="wsort", icon="↧"):
             moments[0],
         )
         stays = np.ones(tuples.height, np.bool_)
-        stays[leaving] = False
+        stays[emitted] = False
         stays[waiting.height :] &= ~late
-        out, rest = tuples[leaving], tuples.filter(stays)
+        out, rest = tuples[emitted], tuples.filter(stays)
         last = out.select(self.by)[-1:] if out.height else last
         out = out.with_columns(pl.Series(ts, at * period).cast(dtype))
         if frontier.final:

@@ -1,1 +1,1 @@
-"""Commands of the command line that are more than a few lines."""
+"""Implementations of the larger ``boxcars`` commands."""

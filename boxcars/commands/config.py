@@ -1,15 +1,15 @@
-"""The configuration: options from ``boxcars.toml``, the environment and the command line.
+"""Configuration: options from ``boxcars.toml``, the environment and the command line.
 
-The command line wins over the environment (``BOXCARS_RUN_INSTANCES=4``), and that over the file,
-which has a table for each command::
+The command line overrides the environment (``BOXCARS_RUN_INSTANCES=4``), which overrides the file.
+The file has a table for each command::
 
     [run]
     instances = 4
     source = ["calls=kafka://localhost/calls"]
 
-A file that is found in the current folder may have come with a network, as a part of what somebody
-else has packed. So it can only say what stays in the folder; one that the user has named, by its
-whole path in ``BOXCARS_CONFIG``, can say all but that code may run.
+A file found in the current folder may have been shipped with a network by an untrusted author, so
+its options must not reach outside the folder. A file that the user names by its absolute path in
+``BOXCARS_CONFIG`` may set everything except permission to run code.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from boxcars.model.problem import Wrong, nearest
 
 FILE = "boxcars.toml"
 WHERE = "BOXCARS_CONFIG"
-"""The variable of the environment that names another file."""
+"""Environment variable with the path of another configuration file."""
 
-_TYPED = ("allow-code",)
-"""What a folder may not say of itself."""
-_REACHING = ("host", "master")
-"""Options that open a port to others, or send all work elsewhere."""
-_STAYING = ("enqueue", "dequeue", "sqlite")
-"""The schemes of addresses that lead nowhere else, but for the files that they name."""
-_COMPUTED = re.compile(r"\w+=rate://")
-"""A source that reads nothing: it is computed."""
+_NEVER_IN_FILE = ("allow-code",)
+"""Options that a configuration file can't set."""
+_REMOTE = ("host", "master")
+"""Options that open a port to other machines, or send the work there."""
+_LOCAL_SCHEMES = ("enqueue", "dequeue", "sqlite")
+"""URL schemes that reach no other machine, and no files but those in the URL."""
+_GENERATED = re.compile(r"\w+=rate://")
+"""A source that reads nothing: its rows are generated."""
 
 Options = Mapping[str, Any]
-"""The options of a command, by what they are called on the command line, without dashes."""
+"""The options of a command by their names on the command line, without dashes."""
 
 
 def read_config(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the file and the environment say about the options of commands, by their parameters."""
+    """Option values from the file and the environment, by command and parameter name."""
     tables = _read_file(commands)
     found: dict[str, dict[str, Any]] = {}
     for name, command in commands.items():
@@ -59,7 +59,7 @@ def _read_file(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     path = Path(os.environ.get(WHERE, FILE))
     if not path.exists():
         if WHERE in os.environ:
-            raise Wrong(f"{path}: there is no such file; {WHERE} names it.")
+            raise Wrong(f"{path}: there is no such file; it is named by {WHERE}.")
         return {}
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -73,20 +73,21 @@ def _read_file(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _check_reach(path: Path, name: str, table: Mapping[str, Any]) -> None:
-    """Refuse options of a file that the user has not named if they reach out of its folder."""
+    """Reject options that reach outside the folder, in a file that the user has not named."""
     for key, value in table.items():
         texts = [str(one) for one in value] if isinstance(value, list) else [str(value)]
-        if (key in _REACHING and texts != ["127.0.0.1"]) or not all(
+        if (key in _REMOTE and texts != ["127.0.0.1"]) or not all(
             _stays(text, key) for text in texts
         ):
             raise Wrong(
-                f"{path}, [{name}]: '{key}' reaches out of this folder, and the file may have come "
-                f"with a network: say --{key}, or {WHERE}={path.resolve()} if the file is yours."
+                f"{path}, [{name}]: '{key}' reaches outside this folder, and the file may have "
+                f"been shipped with a network: use --{key}, or set {WHERE}={path.resolve()} if "
+                "you trust the file."
             )
 
 
 def _stays(text: str, key: str) -> bool:
-    """Whether a value names nothing but what is in this folder: no secret, no address, no path.
+    """Whether a value stays inside this folder: no secret, no remote URL, no path outside.
 
     >>> [_stays(text, "source") for text in ("4", "calls=data/calls.csv", "calls=enqueue://")]
     [True, True, True]
@@ -95,15 +96,15 @@ def _stays(text: str, key: str) -> bool:
     """
     if "${" in text or "\0" in text:
         return False
-    if key == "source" and _COMPUTED.match(text):
+    if key == "source" and _GENERATED.match(text):
         return True
-    name, _, place = text.partition("=")
-    places = {place or text, text} if "/" in name else {place or text}
-    return all(map(_is_here, places))
+    name, _, location = text.partition("=")
+    locations = {location or text, text} if "/" in name else {location or text}
+    return all(map(_is_here, locations))
 
 
 def _is_here(where: str) -> bool:
-    if "://" in where and where.partition("://")[0] not in _STAYING:
+    if "://" in where and where.partition("://")[0] not in _LOCAL_SCHEMES:
         return False
     here = Path.cwd()
     return not any(leads_out(file, here) for file in files_in(where))
@@ -119,10 +120,11 @@ def _checked(path: Path, name: str, table: Any, commands: Mapping[str, Any]) -> 
     for key in found:
         if key not in known:
             raise Wrong(f"{path}, [{name}]: there is no option '{key}'.{nearest(key, known)}")
-        if key in _TYPED:
+        if key in _NEVER_IN_FILE:
             raise Wrong(
-                f"{path}, [{name}]: '{key}' can't stand in a file that may come with a network; "
-                f"say --{key}, or BOXCARS_{name.upper()}_{key.upper().replace('-', '_')}=1."
+                f"{path}, [{name}]: '{key}' can't be set in a file, which may be shipped with a "
+                f"network: use --{key}, or set "
+                f"BOXCARS_{name.upper()}_{key.upper().replace('-', '_')}=1."
             )
     return found
 

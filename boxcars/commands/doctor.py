@@ -1,4 +1,4 @@
-"""``boxcars doctor``: says what is wrong with this machine or a cluster, and how to mend it."""
+"""``boxcars doctor``: diagnose this machine or a cluster, and say how to fix what is wrong."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from boxcars.doctor.finding import Finding
 
 def doctor_command(
     master: Annotated[
-        str | None, typer.Option(help="The Spark cluster; without it, this machine.")
+        str | None, typer.Option(help="URL of the Spark master. Default: this machine.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="A folder that all executors must see and write to.")
+        Path | None,
+        typer.Option(help="A folder that all executors must be able to read and write."),
     ] = None,
     port: Annotated[int | None, typer.Option(help="A port that must be free.")] = None,
     spark: Annotated[
-        bool, typer.Option("--spark/--no-spark", help="Start Spark and ask its workers.")
+        bool, typer.Option("--spark/--no-spark", help="Start Spark and query its workers.")
     ] = True,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write JSON, one finding a line.")
+        bool, typer.Option("--json", help="Print JSON, one finding per line.")
     ] = False,
 ) -> None:
-    """Look for what keeps runs from working: Python, Java, Spark, workers, disk, ports, versions.
+    """Check that runs can work here: Python, Java, Spark, workers, disk, ports, versions.
 
-    The exit code is 1 if something is wrong. What is only worth knowing has a note.
+    Each finding is 'ok', 'wrong', or a 'note', which blocks nothing.
+    The exit code is 1 if anything is wrong.
     """
     number = 0
     for finding in _findings(master, checkpoint, port, spark):
@@ -38,7 +40,7 @@ def doctor_command(
         number += finding.verdict == "wrong"
     if number:
         if not as_json:
-            typer.echo(f"\n{number} wrong: mend that first.", err=True)
+            typer.echo(f"\n{number} wrong: fix these first.", err=True)
         raise typer.Exit(1)
 
 

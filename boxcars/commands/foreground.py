@@ -1,4 +1,4 @@
-"""A run in the foreground of a shell: its progress, Ctrl-C, and what is said in the end."""
+"""A run in the foreground of a shell: its progress line, Ctrl-C, and the final report."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from boxcars.commands.losses import loss_lines
-from boxcars.engine.exec.compile_progress import compiling_words
+from boxcars.engine.exec.compile_progress import compiling_message
 
 if TYPE_CHECKING:
-    from boxcars.engine.run import Run, Status
+    from boxcars.engine.run import Run
     from boxcars.engine.stats.run_stats import RunStats
+    from boxcars.engine.status import Status
 
 _TICK = 0.2
-"""Seconds from one progress line to the next."""
+"""Seconds between updates of the progress line."""
 _CLEAR = "\r\033[K"
 
 
 def shows_progress(sinks: Mapping[str, str]) -> bool:
-    """Whether a progress line has a terminal, which it does not have to share with results."""
+    """Whether to show a progress line: on a terminal to which no results are written."""
     return sys.stderr.isatty() and not (sys.stdout.isatty() and "-" in sinks.values())
 
 
 def announce(sinks: Mapping[str, str]) -> None:
-    """Say what takes the first seconds."""
+    """Say that Spark is starting, which takes seconds."""
     if shows_progress(sinks):
         print("starting Spark ...", end="", file=sys.stderr, flush=True)
 
 
 def progress_line(status: Status, stats: RunStats) -> str:
-    """How a run stands since its checkpoint began, in one line; its rates are of this process."""
+    """The progress of a run in one line: totals of the checkpoint, rates of this process."""
     if status.compiling is not None:
-        return compiling_words(*status.compiling)
+        return compiling_message(*status.compiling)
     read, out = sum(status.read.values()), sum(output.tuples for output in stats.outputs.values())
     return (
         f"epoch {status.epoch}: {read:,} tuples in ({stats.in_rate:,.0f}/s), "
@@ -46,9 +47,9 @@ def _latency(stats: RunStats) -> str:
 
 
 def wait_for(running: Run, sinks: Mapping[str, str], say: Callable[[str], None]) -> Status | None:
-    """Wait for a run. Ctrl-C stops it behind its epoch, a second one at once: then None.
+    """Wait for a run. Ctrl-C finishes the epoch and stops; a second one aborts and returns None.
 
-    SIGTERM, as systems send it, is like Ctrl-C. Spark's own handler would break the epoch off.
+    SIGTERM acts like Ctrl-C. Spark's own handler would abort the epoch.
     """
     signals = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, signal.default_int_handler) for number in signals]
@@ -57,8 +58,8 @@ def wait_for(running: Run, sinks: Mapping[str, str], say: Callable[[str], None])
             return _watch(running) if shows_progress(sinks) else running.wait()
         except KeyboardInterrupt:
             if sys.stderr.isatty():
-                print(file=sys.stderr)  # behind the ^C
-            say("stopping behind this epoch; Ctrl-C again: at once")
+                print(file=sys.stderr)  # the terminal has echoed ^C
+            say("stopping after this epoch; press Ctrl-C again to abort")
             return running.stop()
     except KeyboardInterrupt:
         return None
@@ -68,7 +69,7 @@ def wait_for(running: Run, sinks: Mapping[str, str], say: Callable[[str], None])
 
 
 def _watch(running: Run) -> Status:
-    """Wait for a run, with one line on the terminal that is written over and over."""
+    """Wait for a run, updating its progress line."""
     try:
         while (status := running.wait(_TICK)).state in ("running", "waiting"):
             line = progress_line(status, running.stats())
@@ -85,9 +86,9 @@ def report(
     again: bool,
     say: Callable[[str], None],
 ) -> None:
-    """Say what came out: on a terminal all, in a pipe what is not written anywhere.
+    """Report the results: on a terminal all outputs, in a pipe those without a sink.
 
-    What was lost is said in any case. All counts are since the checkpoint began.
+    Losses are always reported. All counts are totals of the checkpoint.
     """
     on_terminal, with_rows, stats = sys.stderr.isatty(), "-" in sinks.values(), running.stats()
     for name in stats.outputs:
@@ -95,7 +96,7 @@ def report(
             tell = say if name in sinks or with_rows else print
             tell(f"{name}: {status.out.get(name, 0):,} tuples")
     if on_terminal or status.state != "finished":
-        hint = "; run it again to go on" if again and status.state != "finished" else ""
+        hint = "; run it again to resume" if again and status.state != "finished" else ""
         line = progress_line(status, stats) if on_terminal else f"epoch {status.epoch}"
         say(f"{status.state} after {line}{hint}")
     for sentence in loss_lines(status):

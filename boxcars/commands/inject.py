@@ -15,7 +15,6 @@ from boxcars.apps import find_app
 from boxcars.commands.options import pairs
 from boxcars.connectors.systems.url import Url
 from boxcars.inject import (
-    AsFastAsCanBe,
     AtRate,
     Batch,
     ByTime,
@@ -23,58 +22,62 @@ from boxcars.inject import (
     Folders,
     Pace,
     Target,
+    Unthrottled,
     cut,
 )
 from boxcars.inject.controller import COMMANDS
 from boxcars.inject.data import from_files
 from boxcars.model.problem import BoxcarsError, Wrong
-from boxcars.service.client import Client
 from boxcars.service.security import token_from_environment
-from boxcars.service.target import Lines, Service
 
 _TICK = 1.0
-"""Seconds between two lines of progress."""
+"""Seconds between progress lines."""
 
 
 def inject_command(
     what: Annotated[
         list[str],
         typer.Argument(
-            help="What to inject: INPUT=FILE, a folder or a pattern; or the name of an application "
-            "of boxcars apps, for the data of its generator.",
-            metavar="WHAT...",
+            help="INPUT=FILE, where FILE may also be a folder or a glob pattern; or the name of an "
+            "application (see boxcars apps), to inject its generated data.",
+            metavar="DATA...",
         ),
     ],
     to: Annotated[
         str,
         typer.Option(
-            help="Where to: http://HOST:PORT of a run with enqueue:// inputs, tcp://HOST:PORT, or "
-            "a folder that a run follows."
+            help="The target: http://HOST:PORT of a run with enqueue:// inputs, tcp://HOST:PORT, "
+            "or a folder that a run follows."
         ),
     ] = "http://127.0.0.1:7070",
     rate: Annotated[
-        float | None, typer.Option(help="Tuples a second; else as fast as can be.")
+        float | None, typer.Option(help="Tuples per second. Default: as fast as possible.")
     ] = None,
     by_time: Annotated[
-        str | None, typer.Option(help="A field with the data's own time, in seconds, to go by.")
+        str | None,
+        typer.Option(help="Replay by this field's timestamps (or seconds, if it is a number)."),
     ] = None,
-    speed: Annotated[float, typer.Option(help="With --by-time: how many times as fast.")] = 1.0,
+    speed: Annotated[
+        float, typer.Option(help="With --by-time: speed-up factor of the replay.")
+    ] = 1.0,
     stamp: Annotated[
-        str | None, typer.Option(help="A field that gets the time at which its tuple is sent.")
+        str | None, typer.Option(help="A field to overwrite with the time of sending.")
     ] = None,
-    batch: Annotated[int, typer.Option(help="Tuples that are sent at once.", min=1)] = 1000,
-    injectors: Annotated[int, typer.Option(help="How many send side by side.", min=1)] = 1,
-    rows: Annotated[int, typer.Option(help="Of an application: how many tuples.")] = 1_000_000,
-    seed: Annotated[int, typer.Option(help="Of an application: another seed, other data.")] = 1,
+    batch: Annotated[int, typer.Option(help="Tuples per message.", min=1)] = 1000,
+    injectors: Annotated[int, typer.Option(help="Number of parallel senders.", min=1)] = 1,
+    rows: Annotated[
+        int, typer.Option(help="For an application: number of generated tuples.")
+    ] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="For an application: seed of the generator.")] = 1,
 ) -> None:
-    """Inject load into a run: files or generated data, at a rate or by its own timestamps.
+    """Inject load into a run: files or generated data, at a rate or by their timestamps.
 
-    While it runs it takes commands, a line each: start, stop, rate NUMBER, end.
+    Reads commands from stdin, one per line: start, stop, rate NUMBER, end.
     """
     if rate is not None and by_time is not None:
         raise Wrong("choose one of --rate and --by-time.")
     names, chunks = _open(what, rows, seed)
-    pace: Pace = AsFastAsCanBe()
+    pace: Pace = Unthrottled()
     if rate is not None:
         pace = AtRate(rate)
     elif by_time is not None:
@@ -88,7 +91,7 @@ def inject_command(
 
 
 def _open(what: list[str], rows: int, seed: int) -> tuple[list[str], Iterator[Batch]]:
-    """The inputs and the data for them."""
+    """The names of the inputs and their data."""
     if len(what) == 1 and "=" not in what[0]:
         feed = find_app(what[0]).feed(rows, seed)
         chunks = iter(feed.chunks)
@@ -104,6 +107,9 @@ def _chain(first: Batch, rest: Iterator[Batch]) -> Iterator[Batch]:
 
 
 def _target(to: str, names: list[str]) -> Target:
+    from boxcars.service.client import Client
+    from boxcars.service.target import Lines, Service
+
     if to.startswith(("http://", "https://")):
         return Service(Client(to, token_from_environment()), {name: name for name in names})
     if to.startswith("tcp://"):
@@ -115,17 +121,17 @@ def _target(to: str, names: list[str]) -> Target:
 
 
 def _obey(controller: Controller) -> None:
-    """Do what the lines of the input say."""
+    """Execute commands from stdin."""
     for line in sys.stdin:
         try:
             if line.strip():
                 controller.command(line)
         except BoxcarsError as error:
-            typer.echo(f"{error} There is: {', '.join(COMMANDS)}.", err=True)
+            typer.echo(f"{error} The commands are: {', '.join(COMMANDS)}.", err=True)
 
 
 def _watch(controller: Controller) -> None:
-    """Say how much has gone, until all has."""
+    """Print the progress every second until everything is sent."""
     begun, before = time.monotonic(), 0
     try:
         while not controller.wait(_TICK):

@@ -1,4 +1,4 @@
-"""``boxcars lang``: other languages as networks."""
+"""``boxcars lang``: import networks from other languages."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ from boxcars.lang.ossim import HOME, read_ossim
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong
 
-app = typer.Typer(help="Read other languages as networks.", no_args_is_help=True)
+app = typer.Typer(help="Import networks from other languages.", no_args_is_help=True)
 _PICTURES = {".svg": "svg", ".mmd": "mermaid", ".txt": "text"}
 
 
 @app.callback()
 def lang() -> None:
-    """Read other languages as networks."""
+    """Import networks from other languages."""
 
 
 @app.command()
 def ossim(
-    files: Annotated[list[Path], typer.Argument(help="Files of OSSIM directives, .xml.")],
+    files: Annotated[list[Path], typer.Argument(help="OSSIM directive files (.xml).")],
     out: Annotated[
         Path | None,
-        typer.Option(help="Write it: .yaml, .json, .xml and .py, or .svg, .mmd and .txt."),
+        typer.Option(
+            help="Write a network file (.yaml, .json, .xml, .py) or a drawing (.svg, .mmd, .txt)."
+        ),
     ] = None,
     net: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"A network that the files name; HOME_NET is {HOME['HOME_NET']}.",
+            help=f"An IP network that the directives name. Default: HOME_NET={HOME['HOME_NET']}.",
             metavar="NAME=SUBNETS",
         ),
     ] = None,
 ) -> None:
-    """Show the network that OSSIM directives mean, or write it to a file."""
+    """Translate OSSIM directives to a network, and draw it or write it to a file."""
     network = read_ossim(*files, nets=_nets(net or []))
     network.check().or_raise()
     if out is not None:
@@ -61,7 +63,7 @@ def _nets(given: list[str]) -> dict[str, str]:
 
 
 def _write(network: Network, out: Path) -> None:
-    """A network file or a picture, by the ending of its name."""
+    """Write a network file or a drawing, depending on the suffix."""
     if out.suffix in LANGUAGES:
         save(network, out)
     elif out.suffix in _PICTURES:
@@ -69,4 +71,4 @@ def _write(network: Network, out: Path) -> None:
             out.write_text(draw(network, _PICTURES[out.suffix]), encoding="utf-8")
     else:
         endings = ", ".join([*LANGUAGES, *_PICTURES])
-        raise Wrong(f"{out}: expected a name that ends in {endings}.")
+        raise Wrong(f"{out}: expected a file name ending in {endings}.")

@@ -1,4 +1,4 @@
-"""What commands have in common: their arguments, and what the texts of options mean."""
+"""Arguments and options shared by several commands, and the parsing of ``NAME=VALUE`` options."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ NetworkFile = Annotated[Path, typer.Argument(help="A network file: .yaml, .json,
 
 AllowCode = Annotated[
     bool,
-    typer.Option("--allow-code", help="Import the Python code that boxes name, as you trust it."),
+    typer.Option(
+        "--allow-code", help="Import the Python code that the network names. Only if you trust it."
+    ),
 ]
 
 TableOptions = Annotated[
     list[str] | None,
     typer.Option(
-        help="name=FILE or name=ADDRESS of a database, for a stored table; else it is empty.",
-        metavar="NAME=WHERE",
+        help="The file or database URL of a stored table. Default: an empty table in memory.",
+        metavar="NAME=URI",
     ),
 ]
 
 
 def pairs(given: list[str] | None, option: str, value_is: str = "FILE") -> dict[str, str]:
-    """Options such as ``--source calls=calls.csv``, by name.
+    """Parse repeated options such as ``--source calls=calls.csv`` into a dict.
 
     >>> pairs(["calls=calls.csv"], "--source")
     {'calls': 'calls.csv'}

@@ -1,4 +1,4 @@
-"""``boxcars run``: a network on Spark, in the foreground, with a port if that is wanted."""
+"""``boxcars run``: run a network on Spark in the foreground, optionally with an HTTP port."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boxcars.commands.foreground import announce, report, wait_for
 from boxcars.commands.options import AllowCode, NetworkFile, TableOptions, pairs
 from boxcars.connectors.files import replacing, writing
 from boxcars.connectors.read.sources import source_of
-from boxcars.engine.run import INTERRUPTED
+from boxcars.engine.exit_code import INTERRUPTED
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.plan import STRATEGIES, Strategy
 from boxcars.service.logs import LogKind, Metrics, RunLog
@@ -26,90 +26,120 @@ def run_command(
     source: Annotated[
         list[str] | None,
         typer.Option(
-            help="For an input: a file, a folder, a pattern, rate://1000?rows=500&FIELD=value, or "
-            "an address; boxcars connectors lists them.",
-            metavar="NAME=WHERE",
+            help="The source of an input: a file, a folder, a glob pattern, a connector URL "
+            "(see boxcars connectors), or rate://1000?rows=500 for generated rows.",
+            metavar="NAME=URI",
         ),
     ] = None,
     sink: Annotated[
         list[str] | None,
         typer.Option(
-            help="For an output: a folder, a file, an address, or - for the terminal.",
-            metavar="NAME=WHERE",
+            help="The sink of an output: a folder, a file, a connector URL, or - for the terminal.",
+            metavar="NAME=URI",
         ),
     ] = None,
     dead: Annotated[
         str | None,
         typer.Option(
-            help="Where records go that became no tuples: a sink like those of outputs; else a "
-            "folder of the checkpoint.",
-            metavar="WHERE",
+            help="The sink for dead letters, records that could not be parsed or processed. "
+            "Default: a folder in the checkpoint.",
+            metavar="URI",
         ),
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on with files that appear in the folders.")
+        bool, typer.Option("--follow", help="Keep reading new files that appear in source folders.")
     ] = False,
     within: Annotated[
         Path | None,
-        typer.Option(help="Read no files of sources outside of this folder, by no links either."),
+        typer.Option(
+            help="Refuse source files outside this folder, also when reached through links."
+        ),
     ] = None,
     table: TableOptions = None,
     allow_code: AllowCode = False,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="The folder from which a run goes on if it is stopped.")
+        Path | None,
+        typer.Option(help="The folder for state and progress, from which a stopped run resumes."),
     ] = None,
-    epoch_rows: Annotated[int, typer.Option(help="How many rows an epoch reads.")] = 100_000,
+    epoch_rows: Annotated[
+        int, typer.Option(help="Maximum number of rows that an epoch (micro-batch) reads.")
+    ] = 100_000,
     instances: Annotated[
-        int | None, typer.Option(help="In how many places a subquery runs; else one for a core.")
+        int | None,
+        typer.Option(help="Parallel instances per subquery. Default: one per core."),
     ] = None,
     instances_of: Annotated[
         list[str] | None,
-        typer.Option(help="In how many places one subquery runs.", metavar="SUBQUERY=N"),
+        typer.Option(help="Parallel instances of one subquery.", metavar="SUBQUERY=N"),
     ] = None,
-    strategy: Annotated[Strategy, typer.Option(help="Which boxes run together.")] = STRATEGIES[0],
+    strategy: Annotated[
+        Strategy, typer.Option(help="How boxes are grouped into subqueries (operator chains).")
+    ] = STRATEGIES[0],
     groups: Annotated[
-        bool, typer.Option("--groups", help="Keep the boxes of a group together.")
+        bool, typer.Option("--groups", help="Keep the boxes of a group in one subquery.")
     ] = False,
-    buckets: Annotated[int, typer.Option(help="In how many buckets keys are shared out.")] = 64,
+    buckets: Annotated[
+        int, typer.Option(help="Number of buckets (key groups) that keys are hashed into.")
+    ] = 64,
+    durable: Annotated[
+        bool,
+        typer.Option(
+            "--durable/--no-durable",
+            help="Sync files, so that committed epochs survive a loss of power.",
+        ),
+    ] = True,
     modify: Annotated[
         bool,
-        typer.Option("--modify", help="Go on with a network that was changed since."),
+        typer.Option("--modify", help="Resume the checkpoint with a changed network."),
     ] = False,
     master: Annotated[
-        str | None, typer.Option(help="The Spark cluster; without it, this machine.")
+        str | None, typer.Option(help="URL of the Spark master. Default: this machine.")
     ] = None,
     pages: Annotated[
-        bool, typer.Option("--spark-pages", help="Let Spark show its own pages, at a free port.")
+        bool, typer.Option("--spark-pages", help="Serve the Spark web UI on a free port.")
     ] = False,
-    stats: Annotated[bool, typer.Option("--stats", help="Show what each box did.")] = False,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Print statistics for each box at the end.")
+    ] = False,
     port: Annotated[
         int | None,
-        typer.Option(help="Open a port to feed, tap, watch and stop the run; 0 takes a free one."),
+        typer.Option(
+            help="Serve an HTTP port to feed, read, monitor and stop the run; 0 picks a free one."
+        ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Where the port is; others need the token in BOXCARS_TOKEN.")
+        str,
+        typer.Option(
+            help="The address that the port listens on; any but loopback needs BOXCARS_TOKEN."
+        ),
     ] = "127.0.0.1",
     address_file: Annotated[
-        Path | None, typer.Option(help="Write the address of the port here, once it answers.")
+        Path | None, typer.Option(help="Write the URL of the port to this file once it is up.")
     ] = None,
-    cert: Annotated[Path | None, typer.Option(help="A certificate, for TLS.")] = None,
-    key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
-    log: Annotated[LogKind | None, typer.Option(help="Log epochs and troubles.")] = None,
+    cert: Annotated[Path | None, typer.Option(help="TLS certificate of the port (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(help="Private key of the certificate (PEM).")] = None,
+    log: Annotated[
+        LogKind | None,
+        typer.Option(help="Log epochs, warnings and errors to stderr. Default: warnings, as text."),
+    ] = None,
     metrics: Annotated[
-        Path | None, typer.Option(help="Append the statistics to a file of JSON lines.")
+        Path | None,
+        typer.Option(help="Append statistics to this file every second, as JSON lines."),
     ] = None,
 ) -> None:
-    """Run a network on Spark, exactly once; Ctrl-C stops it behind an epoch, a second one at once.
+    """Run a network on Spark, with exactly-once processing.
 
-    The exit code is 0 if all input was processed, or if it never ends and the run was stopped.
+    Ctrl-C finishes the current epoch and stops; a second Ctrl-C aborts.
+    The exit code is 0 if all input was processed, or if the input is
+    unbounded and the run was stopped.
     """
     net = bx.load(network, allow_code)
-    sources = pairs(source, "--source", "WHERE")
-    sinks = pairs(sink, "--sink", "WHERE")
+    sources = pairs(source, "--source", "URI")
+    sinks = pairs(sink, "--sink", "URI")
     access = _access(port, host, cert, key)
     logs = RunLog(log, net.name)
     with ExitStack() as closing:
-        closing.enter_context(_told(logs))
+        closing.enter_context(_failures_logged(logs))
         announce(sinks)
         running = bx.run(
             net,
@@ -119,7 +149,7 @@ def run_command(
             },
             sinks,
             dead=dead,
-            tables=pairs(table, "--table", "WHERE"),
+            tables=pairs(table, "--table", "URI"),
             checkpoint=checkpoint,
             epoch_rows=epoch_rows,
             instances=instances,
@@ -127,6 +157,7 @@ def run_command(
             strategy=strategy,
             grouped=groups,
             buckets=buckets,
+            durable=durable,
             modify=modify,
             pages=pages,
             master=master,
@@ -152,8 +183,8 @@ def run_command(
 
 
 @contextmanager
-def _told(logs: RunLog) -> Iterator[None]:
-    """Where there is a log, it also tells why a run has failed."""
+def _failures_logged(logs: RunLog) -> Iterator[None]:
+    """If a log was requested, write the error of a failed run there, and not to the terminal."""
     try:
         yield
     except BoxcarsError as error:

@@ -1,8 +1,9 @@
-"""What a preview gave, on the terminal."""
+"""Print the results of a preview, or write them to files."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import typer
@@ -10,14 +11,17 @@ from rich.console import Console
 from rich.table import Table
 
 from boxcars.connectors.files import write_table
-from boxcars.engine.preview import Preview
-from boxcars.model.problem import visible
+from boxcars.model.problem import number_of, visible
+
+if TYPE_CHECKING:
+    from boxcars.engine.preview import Preview
 
 _SHOWN = 20
+"""Rows per output that are printed."""
 
 
 def deliver(name: str, table: pa.Table, sink: str) -> None:
-    """Write what came to an output to a file, or show the first of it."""
+    """Write the rows of an output to a file, or print the first of them."""
     if sink != "-":
         write_table(table, sink)
         return
@@ -29,21 +33,22 @@ def deliver(name: str, table: pa.Table, sink: str) -> None:
         shown.add_row(*(visible(str(value)) for value in row.values()))
     Console(markup=False, emoji=False, highlight=False).print(shown)
     if table.num_rows > _SHOWN:
-        typer.echo(f"... and {table.num_rows - _SHOWN:,} more; --sink {name}=FILE has them all")
+        typer.echo(f"... and {table.num_rows - _SHOWN:,} more; --sink {name}=FILE writes them all")
 
 
 def report_dead(result: Preview, path: Path | None) -> None:
-    """Say what was lost, and write the dead letters to a file if there is one."""
+    """Report dead letters and late tuples; write dead letters to ``path`` if there is one."""
     late = sum(box.late for box in result.stats.values())
     if path is not None:
         write_table(result.dead, path)
     if result.dead.num_rows:
         first = result.dead.slice(0, 1).to_pylist()[0]
-        hint = "" if path else " --dead FILE keeps them."
+        hint = "" if path else " Use --dead FILE to keep them."
         typer.echo(
-            f"{result.dead.num_rows:,} dead letters, first at '{first['source']}': "
+            f"{number_of(result.dead.num_rows, 'dead letter')}, first at '{first['source']}': "
             f"{visible(first['reason'])}.{hint}",
             err=True,
         )
     if late:
-        typer.echo(f"{late:,} tuples came too late and were dropped.", err=True)
+        were = "was" if late == 1 else "were"
+        typer.echo(f"{number_of(late, 'tuple')} arrived too late and {were} dropped.", err=True)

@@ -12,31 +12,32 @@ def studio_command(
     where: Annotated[
         Path,
         typer.Argument(
-            help="A folder with network files, or a network file to open.", metavar="[WHERE]"
+            help="A folder with network files, or a network file to open.", metavar="[PATH]"
         ),
     ] = Path(),
     port: Annotated[
-        int | None, typer.Option(help="Of the page; 7080 if it is free, else another.", min=0)
+        int | None,
+        typer.Option(help="Port to serve on. Default: 7080, or a free one if it is taken.", min=0),
     ] = None,
     no_open: Annotated[
-        bool, typer.Option("--no-open", help="Only show the address, open no browser.")
+        bool, typer.Option("--no-open", help="Print the URL without opening a browser.")
     ] = False,
     host: Annotated[
-        str, typer.Option(help="Who may connect: only this machine, unless another is given.")
+        str, typer.Option(help="The address to listen on. The default accepts local clients only.")
     ] = "127.0.0.1",
-    cert: Annotated[Path | None, typer.Option(help="A certificate, for TLS.")] = None,
-    key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
+    cert: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(help="Private key of the certificate (PEM).")] = None,
     allow_code: Annotated[
         bool,
         typer.Option(
-            "--allow-code", help="Also run networks that name Python code, and .py files."
+            "--allow-code", help="Also run networks that name Python code, and .py networks."
         ),
     ] = False,
 ) -> None:
-    """Open the studio: draw a network, check it, preview it, run it on Spark and watch it.
+    """Open the studio in the browser: draw, check, preview, run and monitor networks.
 
-    The address that is shown has a token, without which nothing can be changed; BOXCARS_TOKEN
-    gives another one. Ctrl-C ends the studio, and stops the runs that it has started.
+    The printed URL contains a token, which every change requires; set
+    BOXCARS_TOKEN to choose it. Ctrl-C ends the studio and stops its runs.
     """
     from boxcars.studio.foreground import open_studio
 

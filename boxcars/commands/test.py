@@ -1,4 +1,4 @@
-"""``boxcars test``: the tests of a network."""
+"""``boxcars test``: run the tests of a network."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ def cases_command(
     network: NetworkFile,
     tests: Annotated[
         Path | None,
-        typer.Option(help="The file with the tests; else NAME.tests.yaml beside the network."),
+        typer.Option(help="The test file. Default: NAME.tests.yaml next to the network file."),
     ] = None,
     allow_code: AllowCode = False,
 ) -> None:
     """Run the tests of a network, without Spark; exit code 1 if one fails.
 
-    A test has a name, the rows that are given to inputs, and those that outputs are expected to
-    give.
+    A test has a name, rows for inputs, and the expected rows of outputs.
     """
     from boxcars.studio.edit.cases import load_cases, run_cases
     from boxcars.studio.edit.workspace import tests_path
@@ -32,7 +31,7 @@ def cases_command(
     path = tests or tests_path(network)
     cases = load_cases(path).tests
     if not cases:
-        raise Wrong(f"{path}: there are no tests; write some, or draw them in boxcars studio.")
+        raise Wrong(f"{path}: there are no tests; write some, or create them in boxcars studio.")
     results = run_cases(net, cases)
     for result in results:
         typer.echo(f"{'ok   ' if result.passed else 'wrong'}  {result.name}")

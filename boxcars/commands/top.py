@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, Group
@@ -11,23 +11,28 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from boxcars.engine.stats.run_stats import RunBoxStats, RunStats
 from boxcars.model.problem import BoxcarsError
-from boxcars.service.client import Client
 from boxcars.service.security import token_from_environment
+
+if TYPE_CHECKING:
+    from boxcars.engine.stats.run_stats import RunBoxStats, RunStats
 
 _COLUMNS = ("box", "type", "in/s", "out/s", "µs", "busy", "queue", "state", "hottest bucket")
 
 
 def top_command(
-    address: Annotated[str, typer.Argument(help="Of the run's port.")] = "http://127.0.0.1:7070",
-    every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 1.0,
-    once: Annotated[bool, typer.Option("--once", help="Look once, and end.")] = False,
+    address: Annotated[
+        str, typer.Argument(help="URL of the run's port.")
+    ] = "http://127.0.0.1:7070",
+    every: Annotated[float, typer.Option(help="Refresh interval in seconds.", min=0.1)] = 1.0,
+    once: Annotated[bool, typer.Option("--once", help="Print the view once and exit.")] = False,
 ) -> None:
-    """Watch a run that was started with --port: rates, costs, queues and states of its boxes.
+    """Monitor a run that was started with --port: rates, costs, queues and state of its boxes.
 
-    Ctrl-C ends the view, and not the run. A token is taken from BOXCARS_TOKEN.
+    Ctrl-C ends the view, not the run. The token is read from BOXCARS_TOKEN.
     """
+    from boxcars.service.client import Client
+
     client, console = Client(address, token_from_environment()), Console()
     if once or not console.is_terminal:
         console.print(view(client.status(), client.stats()))
@@ -45,7 +50,7 @@ def top_command(
 
 
 def view(status: dict[str, Any], stats: RunStats) -> Group:
-    """How a run stands: a line, a table of boxes, and a table of outputs."""
+    """The progress of a run: a summary line, a table of boxes, and a table of outputs."""
     latency = "" if stats.p95 is None else f", latency p95 {stats.p95:.2f} s"
     head = Text(
         f"{status['state']}, epoch {status['epoch']}: {stats.in_rate:,.0f} tuples/s in, "
@@ -68,7 +73,7 @@ def view(status: dict[str, Any], stats: RunStats) -> Group:
 
 
 def _figures(box: RunBoxStats) -> list[str]:
-    """The columns of a box."""
+    """The figures of a box, in the order of ``_COLUMNS``, without its name and type."""
     cost = f"in {box.fused_into}" if box.fused_into else _short(box.cost)
     hottest = max(box.buckets, key=lambda bucket: bucket.in_rate, default=None)
     whole = sum(bucket.in_rate for bucket in box.buckets)

@@ -1,1 +1,1 @@
-"""Back ends: a plan as the files of another system."""
+"""Back ends: write a plan as files for another system."""

@@ -1,8 +1,8 @@
-"""What StreamCloud's compiler writes (thesis, 6.3): a plan as a parallel query and its files.
+"""Compiles a plan to the files of a StreamCloud project (thesis, 6.3).
 
-The parallel query is a network of the boxes that there are: the instances of a box ``OP`` are
-``OP_1`` to ``OP_n``, a load balancer is a filter by ``hash``, an input merger is a union. It gives
-what the network itself gives.
+The parallel query is a network of ordinary boxes: the instances of a box ``OP`` are ``OP_1`` to
+``OP_n``, a load balancer is a filter by ``hash``, and an input merger is a union. It has the same
+results as the network itself.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from boxcars.plan.registry import Grid
 from boxcars.plan.subquery import Edge, Plan, Subquery
 
 _HOST, _STARTER, _FIRST = "127.0.0.1", 8000, 15000
+"""The machine, the port of its starter, and the first port of instances."""
 _LAUNCH = """#!/bin/sh
 # Check the project and run its parallel query: launch.sh --source NAME=FILE --sink NAME=FOLDER
 set -e
@@ -39,7 +40,7 @@ def project_files(plan: Plan, checked: Checked) -> dict[str, str]:
     """The files of a StreamCloud project, by name."""
     query = parallel_query(plan, checked)
     deployment, resources = _deploy(query)
-    balancers = tuple(place.endpoint for place in deployment.node if place.what.startswith("LB_"))
+    balancers = tuple(node.endpoint for node in deployment.node if node.what.startswith("LB_"))
     project = Project("query.xml", "deploy.xml", "ResourceManager.xml", balancers=balancers)
     working = [subquery for subquery in plan.subqueries if subquery.boxes]
     return {
@@ -56,7 +57,7 @@ def project_files(plan: Plan, checked: Checked) -> dict[str, str]:
 
 
 def parallel_query(plan: Plan, checked: Checked) -> Network:
-    """The network with every instance of every box, balancers and mergers between them."""
+    """Build the network of all instances of all boxes, with balancers and mergers in between."""
     net = checked.network
     made = _Parallel(plan, checked)
     for subquery in plan.subqueries:
@@ -72,7 +73,7 @@ def parallel_query(plan: Plan, checked: Checked) -> Network:
 
 
 class _Parallel:
-    """A parallel query under way."""
+    """Builds a parallel query, subquery by subquery."""
 
     def __init__(self, plan: Plan, checked: Checked) -> None:
         self.plan, self.checked = plan, checked
@@ -80,21 +81,21 @@ class _Parallel:
 
     @property
     def groups(self) -> list[str]:
-        """The groups in the order in which they came."""
+        """The groups in the order in which they were added."""
         return list(dict.fromkeys(node.group for node in self.boxes.values()))
 
     def add(self, subquery: Subquery) -> None:
-        """All instances of a subquery, and what brings its tuples to each of them."""
+        """Add all instances of a subquery, with the balancers and mergers of its inputs."""
         edges = subquery.inputs or tuple(self._source_edges(subquery))
-        brought = {(f.consumer, f.port): self._balanced(f, subquery) for f in edges}
+        incoming = {(f.consumer, f.port): self._balanced(f, subquery) for f in edges}
         for instance in range(subquery.instances if subquery.boxes else 0):
             group = f"{subquery.name}_{instance + 1}"
             for name in subquery.boxes:
                 node = self.checked.network.boxes[name]
                 arcs = []
                 for port, arc in enumerate(node.inputs):
-                    if (name, port) in brought:
-                        streams = brought[name, port][instance]
+                    if (name, port) in incoming:
+                        streams = incoming[name, port][instance]
                         merger = f"IM_{name}_{port}_{instance + 1}"
                         arcs.append(self._union(merger, group, streams, arc))
                     else:
@@ -102,28 +103,28 @@ class _Parallel:
                 self._put(f"{name}_{instance + 1}", Node(node.box, tuple(arcs), group))
 
     def _source_edges(self, subquery: Subquery) -> Iterator[Edge]:
-        """What a prefix reads of its input: any tuple may go to any instance."""
+        """The edges from the input of a prefix: any tuple may go to any instance."""
         for name in subquery.boxes:
             for port, arc in enumerate(self.checked.network.boxes[name].inputs):
                 if arc.source == subquery.source:
                     yield Edge(arc, name, port, Routing("any"))
 
     def leaving(self, name: str, arc: Arc) -> dict[str, Arc]:
-        """An output: the instances of its arc merged, or each by itself where there is no order."""
+        """The arcs of an output: its instances merged, or each of them if they are unordered."""
         streams = self._instances(arc)
         if len(streams) > 1 and not self.checked.schemas[arc].ordered:
             return {f"{name}_{i + 1}": stream for i, stream in enumerate(streams)}
         return {name: self._union(f"IM_{name}", f"IM_{name}", streams, arc)}
 
     def _instances(self, arc: Arc) -> list[Arc]:
-        """The streams that an arc has become."""
+        """The streams of all instances of an arc."""
         if arc.source in self.checked.network.inputs:
             return [arc]
         number = self.plan[self.plan.home[arc.source]].instances
         return [Arc(f"{arc.source}_{i + 1}", arc.port) for i in range(number)]
 
     def _balanced(self, edge: Edge, subquery: Subquery) -> list[list[Arc]]:
-        """For each instance the streams that bring its share of an edge."""
+        """The streams of each instance for its share of an edge."""
         streams = self._instances(edge.arc)
         if subquery.instances == 1:
             return [streams]
@@ -141,20 +142,22 @@ class _Parallel:
         if len(streams) == 1:
             return streams[0]
         if not self.checked.schemas[arc].ordered:
-            raise Wrong(f"'{arc}' is not in order, so its instances can't be merged: plan it on 1.")
+            raise Wrong(
+                f"'{arc}' is unordered, so its instances can't be merged: plan it with 1 instance."
+            )
         self._put(name, Node(box_types()["union"].build(), tuple(streams), group))
         return Arc(name)
 
     def _put(self, name: str, node: Node) -> None:
         if name in self.boxes or name in self.checked.network.inputs:
-            raise Wrong(f"the parallel query would have two boxes '{name}': rename one of yours.")
+            raise Wrong(f"the parallel query would have two boxes '{name}': rename your box.")
         self.boxes[name] = node
 
 
 def _shares(
     edge: Edge, subquery: Subquery, buckets: int, checked: Checked
 ) -> tuple[list[str], list[int]]:
-    """The predicates of a load balancer, and the number of the one that each instance reads."""
+    """The predicates of a load balancer, and the index of the one for each instance."""
     parts, cells = subquery.instances, subquery.buckets or buckets
     if edge.routing.kind == "pairs":
         tiles, grid = Grid.of(parts), Grid.of(cells)
@@ -169,7 +172,7 @@ def _shares(
 
 
 def _bucket(routing: Routing, schema: Schema, cells: int) -> str:
-    """The number of a bucket in SQL, as :mod:`boxcars.plan.buckets` computes it."""
+    """The bucket number as SQL, equal to that of :mod:`boxcars.plan.buckets`."""
     names = routing.fields or tuple(schema.fields)
     types = routing.types or tuple(schema.fields.values())
     keys = []
@@ -181,7 +184,7 @@ def _bucket(routing: Routing, schema: Schema, cells: int) -> str:
 
 
 def skeleton(subquery: Subquery, checked: Checked) -> Network:
-    """One subquery as a network of its own: the template of its instances."""
+    """One subquery as a separate network: the template of its instances."""
     net = checked.network
     boxes = {name: net.boxes[name] for name in subquery.boxes}
     inputs: dict[str, Input] = {}
@@ -217,14 +220,14 @@ def _name(arc: Arc) -> str:
 
 
 def _deploy(query: Network) -> tuple[Deployment, Resources]:
-    """An instance for each group, all on this machine; further ports for inputs and outputs."""
+    """Deploy an instance for each group, all on this machine; inputs and outputs have ports."""
     groups = list(dict.fromkeys(node.group for node in query.boxes.values()))
     names = [*groups, *query.inputs, *query.outputs]
     ports = range(_FIRST, _FIRST + len(names))
-    places = [Placement(f"{_HOST}:{p}", name) for p, name in zip(ports, names, strict=True)]
+    placements = [Placement(f"{_HOST}:{p}", name) for p, name in zip(ports, names, strict=True)]
     first, second = len(groups), len(groups) + len(query.inputs)
     deployment = Deployment(
-        tuple(places[first:second]), tuple(places[:first]), tuple(places[second:])
+        tuple(placements[first:second]), tuple(placements[:first]), tuple(placements[second:])
     )
     machine = Machine("localhost", _HOST, _STARTER, tuple(ports[:first]))
     return deployment, Resources((machine,))

@@ -1,1 +1,1 @@
-"""Where tuples come from and go to."""
+"""Sources and sinks of tuples: files, external systems, and their formats."""

@@ -1,7 +1,7 @@
-"""From Arrow to Polars: only the columns and types that a tuple can have, and no metadata.
+"""Convert Arrow to Polars: only columns and types that a tuple can have, without metadata.
 
-Arrow has more types than Polars, which panics at some of them, even in a column that nobody reads.
-So what Polars sees is chosen here, column by column.
+Arrow has more types than Polars, which panics at some of them, even in unused columns. So the
+columns that Polars sees are chosen here, one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TIME = (pa.types.is_timestamp, pa.types.is_date)
 
 
 def fields_frame(table: pa.Table, fields: Mapping[str, Type]) -> pl.DataFrame:
-    """The columns of a table that are fields. Raises Wrong if one is missing or can't be one."""
+    """The columns of a table that are fields. Raises Wrong if one is missing or has a bad type."""
     names = table.column_names
     columns = {}
     for name, type_ in fields.items():
@@ -40,13 +40,13 @@ def fields_frame(table: pa.Table, fields: Mapping[str, Type]) -> pl.DataFrame:
 
 
 def shown_frame(table: pa.Table) -> pl.DataFrame:
-    """The columns of a table that can be shown, of which each name comes once."""
+    """The columns of a table that Polars can represent, without duplicate names."""
     found = zip(table.column_names, map(_storage, table.columns), strict=True)
     return _frame({name: _plain(c) for name, c in found if carried(c.type)}, table.num_rows)
 
 
 def carried(type_: pa.DataType) -> bool:
-    """Whether a tuple can have values of a type of Arrow, perhaps by way of a dictionary.
+    """Whether a field can have values of an Arrow type, directly or dictionary-encoded.
 
     >>> carried(pa.int8()), carried(pa.decimal256(40)), carried(pa.list_(pa.int8()))
     (True, False, False)
@@ -61,7 +61,7 @@ def carried(type_: pa.DataType) -> bool:
 
 
 def _frame(columns: Mapping[str, pa.ChunkedArray], height: int) -> pl.DataFrame:
-    """A frame of columns of known types; one without columns still has its rows."""
+    """A frame of columns with supported types; without columns it still has its height."""
     if not columns:
         return pl.DataFrame(height=height)
     schema = pa.schema([pa.field(name, column.type) for name, column in columns.items()])
@@ -71,16 +71,17 @@ def _frame(columns: Mapping[str, pa.ChunkedArray], height: int) -> pl.DataFrame:
 
 
 def _storage(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The plain values of an extension type."""
+    """The storage values of an extension type."""
     if not isinstance(column.type, pa.BaseExtensionType):
         return column
     return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times without the name of a zone, which may be none: the values are in UTC with one too.
+    """Remove the time zone of timestamps, which may be invalid; the values are in UTC anyway.
 
-    Polars has no seconds and multiplies them; those that this would wrap round stay far away.
+    Polars converts seconds to a finer unit, which may overflow, so they are clamped just outside
+    the valid range of timestamps.
     """
     if not pa.types.is_timestamp(column.type):
         return column

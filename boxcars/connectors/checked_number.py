@@ -1,4 +1,4 @@
-"""A number in a small file of its own, such as the last epoch delivered, with a checksum."""
+"""A number in its own small file, such as the last epoch delivered, with a checksum."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from boxcars.model.problem import BoxcarsError
 
 
 def note_number(path: Path, number: int) -> None:
-    """Write a number, whole or not at all."""
+    """Write a number atomically."""
     with writing(path), replacing(path) as new:
         new.write_text(f"{number} {_sum(number)}", encoding="ascii")
 
 
 def noted_number(path: Path) -> int | None:
-    """The number in a file; None if there is no such file. Raises if the file is damaged."""
+    """The number in a file; None if the file does not exist. Raises if the file is damaged."""
     try:
         words = path.read_text(encoding="ascii").split()
     except FileNotFoundError:
@@ -27,7 +27,7 @@ def noted_number(path: Path) -> int | None:
         return int(words[0])  # older checkpoints have no checksum
     raise BoxcarsError(
         f"{path}: the checkpoint is damaged: the number in this file is not what was written. "
-        "Restore the checkpoint from a copy, or give the run a new one."
+        "Restore the checkpoint from a backup, or start with a new one."
     )
 
 

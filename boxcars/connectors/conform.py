@@ -1,7 +1,8 @@
-"""Bring data of any origin into the schema of an input; what does not fit becomes a dead letter."""
+"""Convert data to the schema of an input; rows that do not fit become dead letters."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from boxcars.model.types import Type
 DEAD_LETTERS: Mapping[str, pl.DataType] = {"record": pl.Binary(), "reason": pl.String()}
 _REASON = "__reason"
 DATA_ERRORS = (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What Arrow and Polars raise at data that they can't read; a panic is no Exception of Python."""
+"""Errors of Arrow and Polars about bad data; a panic is no subclass of Exception."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,14 @@ class Conformed:
 
 
 def as_frame(data: Any) -> pl.DataFrame:
-    """A Polars frame from Arrow, Polars, pandas, a dict of columns or a list of rows."""
+    """Convert Arrow, Polars, pandas, a dict of columns or a list of rows to a Polars frame."""
     if isinstance(data, pl.DataFrame):
         return data
     if isinstance(data, pl.LazyFrame):
         return data.collect()
     try:
         if data is None:
-            raise TypeError("there is nothing")
+            raise TypeError("no data")
         if isinstance(data, pa.RecordBatch):
             data = pa.Table.from_batches([data])
         elif type(data).__module__.split(".")[0] == "pandas":
@@ -62,12 +63,11 @@ def as_frame(data: Any) -> pl.DataFrame:
 
 
 def conform(frame: pl.DataFrame, entity: Input | Table) -> Conformed:
-    """Cast the columns to the declared types and set apart the rows that can't be.
+    """Cast the columns to the declared types, and separate the rows that do not fit.
 
-    Text is parsed where a number, truth value or timestamp is declared. A row whose text can't
-    be parsed, that has a timestamp outside of the years 1 to 9999, or whose order attribute is
-    null, not a number or beyond the range of windows (:mod:`boxcars.model.order`), is a dead
-    letter.
+    Text is parsed where a number, boolean or timestamp is declared. A row becomes a dead letter if
+    its text can't be parsed, a timestamp is outside the years 1 to 9999, or its order attribute is
+    null, NaN or outside the range of windows (:mod:`boxcars.model.order`).
     """
     if not frame.columns:
         frame = pl.DataFrame(schema={name: t.dtype for name, t in entity.fields.items()})
@@ -80,7 +80,7 @@ def conform(frame: pl.DataFrame, entity: Input | Table) -> Conformed:
         column, reason = _column(frame, name, type_, "order attribute" if order else "timestamp")
         columns.append(column)
         reasons += reason
-    if isinstance(entity, Input):
+    if isinstance(entity, Input) and not entity.stamped:
         ts = dict(zip(entity.fields, columns, strict=True))[entity.ts]
         reasons += _order_reasons(entity, ts)
     if all(column.meta.is_column() for column in columns) and not _any(frame, reasons):
@@ -99,7 +99,7 @@ def _any(frame: pl.DataFrame, reasons: Iterable[pl.Expr]) -> bool:
 def _column(
     frame: pl.DataFrame, name: str, type_: Type, what: str
 ) -> tuple[pl.Expr, list[pl.Expr]]:
-    """The column in its declared type, and the reasons why a row of it may not fit."""
+    """The column in its declared type, and expressions for the reasons why a row does not fit."""
     got = frame.schema[name]
     column = pl.col(name)
     if isinstance(got, pl.Datetime | pl.Date) and type_ is Type.TIMESTAMP:
@@ -123,7 +123,7 @@ def _column(
 def _times(
     column: pl.Expr, got: pl.Datetime | pl.Date, reason: str
 ) -> tuple[pl.Expr, list[pl.Expr]]:
-    """A column of times or dates as timestamps, in UTC; Polars can't convert what is far away."""
+    """A column of times or dates as UTC timestamps; out of range they would fail to convert."""
     near = in_range(column, got)
     far: list[pl.Expr] = [pl.when(~near).then(pl.lit(reason))]
     if got == Type.TIMESTAMP.dtype:
@@ -135,8 +135,8 @@ def _times(
 
 
 def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:
-    """Why a row has no place in the order: one far away would end all windows before its time."""
-    type_ = entity.fields[entity.ts]
+    """Reasons why an order attribute is invalid; a far one would close all windows too early."""
+    type_ = entity.order_type
     null = pl.lit(f"{entity.ts}: the order attribute is null")
     reasons: list[pl.Expr] = [pl.when(ts.is_null()).then(null)]
     if type_ is Type.FLOAT:
@@ -150,16 +150,18 @@ def _order_reasons(entity: Input, ts: pl.Expr) -> list[pl.Expr]:
 
 
 def letters_of(rows: pl.DataFrame, reasons: pl.Series | str) -> pl.DataFrame:
-    """Rows as dead letters: their JSON, with the reasons or one for all of them."""
+    """Rows as dead letters: each as JSON, with its own reason or a common one."""
     if isinstance(reasons, str):
         reasons = pl.repeat(reasons, rows.height, dtype=pl.String, eager=True)
-    readable = [_readable(name, dtype) for name, dtype in rows.schema.items()]
-    texts = rows.select(pl.struct(readable).struct.json_encode().cast(pl.Binary)).to_series()
+    readable = rows.select(_readable(name, dtype) for name, dtype in rows.schema.items())
+    fields = [_json_field(name, dtype) for name, dtype in readable.schema.items()]
+    text = pl.concat_str(pl.lit("{"), pl.concat_str(fields, separator=","), pl.lit("}"))
+    texts = readable.select(text.cast(pl.Binary)).to_series()
     return pl.DataFrame({"record": texts, "reason": reasons}, schema=dict(DEAD_LETTERS))
 
 
 def _readable(name: str, dtype: pl.DataType) -> pl.Expr:
-    """A column as JSON can have it: bytes are base64, and of a time far away there is the count."""
+    """A column as JSON can represent it: bytes in base64, times out of range as counts."""
     column = pl.col(name)
     if dtype == pl.Binary():
         return column.bin.encode("base64")
@@ -171,8 +173,18 @@ def _readable(name: str, dtype: pl.DataType) -> pl.Expr:
     return near.cast(pl.String).fill_null(count)
 
 
+def _json_field(name: str, dtype: pl.DataType) -> pl.Expr:
+    """A field of a JSON object, such as ``"price":2.5``; infinities and NaN are texts."""
+    field = pl.struct(name).struct.json_encode().str.slice(1).str.strip_suffix("}")
+    if not dtype.is_float():
+        return field
+    column = pl.col(name)
+    text = pl.concat_str(pl.lit(f"{json.dumps(name)}:"), pl.format('"{}"', column))
+    return pl.when(column.is_finite() | column.is_null()).then(field).otherwise(text)
+
+
 def first_line(error: BaseException) -> str:
-    """What an error says, without what follows for developers."""
+    """The first line of an error message, without the details for developers."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 

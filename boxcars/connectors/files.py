@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from glob import glob, has_magic
+from os import SEEK_END
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
+from zlib import crc32
 
 import polars as pl
 import pyarrow as pa
@@ -24,6 +27,10 @@ from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.types import Type
 
 SUFFIXES = (".parquet", ".csv", ".jsonl", ".arrow")
+_FOOTER = 1 << 16
+"""Bytes at the end of a Parquet file that its content mark is computed from."""
+_CHUNK = 1 << 20
+"""Bytes of a file that are read at a time."""
 
 
 def read_input(path: str | Path, entity: Input | Table) -> Conformed:
@@ -35,7 +42,7 @@ def read_input(path: str | Path, entity: Input | Table) -> Conformed:
 
 
 def list_parts(path: str | Path) -> list[Path]:
-    """The file itself, the data files in a folder, or those that a pattern such as ``*`` fits."""
+    """The file itself, the data files in a folder, or those that match a glob pattern."""
     where = Path(path)
     if where.is_dir():
         parts = data_files(where.iterdir())
@@ -47,19 +54,19 @@ def list_parts(path: str | Path) -> list[Path]:
     if has_magic(str(path)):
         parts = matching(str(path))
         if not parts:
-            raise Wrong(f"{path}: there is no {', '.join(SUFFIXES)} file of that kind.")
+            raise Wrong(f"{path}: no {', '.join(SUFFIXES)} file matches this pattern.")
         return parts
     siblings = [p.name for p in where.parent.iterdir()] if where.parent.is_dir() else []
     raise Wrong(f"{path}: there is no such file.{nearest(where.name, siblings)}")
 
 
 def matching(pattern: str) -> list[Path]:
-    """The data files that a pattern fits, ``**`` being any number of folders."""
+    """The data files that match a pattern; ``**`` matches any number of folders."""
     return data_files(map(Path, glob(pattern, recursive=True)))  # noqa: PTH207
 
 
 def data_files(paths: Iterable[Path]) -> list[Path]:
-    """The data files in the order of their names, without those that are still being written."""
+    """The data files, sorted by path, without unfinished ones."""
     return sorted(path for path in paths if path.suffix in SUFFIXES and path.name[0] not in "._")
 
 
@@ -76,10 +83,10 @@ def _read_file(path: Path, entity: Input | Table) -> Conformed:
 
 
 def _read_arrow(path: Path, entity: Input | Table) -> pa.Table:
-    """The columns that are fields; if one is missing only the names of all, to say so."""
+    """The columns that are fields; if one is missing, an empty table with all columns."""
     if path.suffix == ".arrow":
         table = feather.read_table(path)
-        table.validate(full=True)  # a wrong offset would read any memory
+        table.validate(full=True)  # a wrong offset would read arbitrary memory
         return table
     file = open_parquet(path)
     wanted = [name for name in file.schema_arrow.names if name in entity.fields]
@@ -89,24 +96,24 @@ def _read_arrow(path: Path, entity: Input | Table) -> pa.Table:
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """A Parquet file; the old timestamps that Spark writes are in microseconds, like ours."""
+    """Open a Parquet file; the INT96 timestamps of Spark are read as microseconds, like ours."""
     return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
 
 
 def count_tuples(path: Path, entity: Input) -> int:
-    """How many tuples a file has; that of Parquet is known without reading it, if all fit."""
+    """Number of tuples in a file; from the metadata if all rows of a Parquet file fit."""
     if fits(path, entity):
         return sum(group_heights(path))
     return _read_file(path, entity).tuples.height
 
 
 def fits(path: Path, entity: Input) -> bool:
-    """Whether every row of a Parquet file is a tuple, by what its metadata says.
+    """Whether every row of a Parquet file is a tuple, according to its metadata.
 
-    That is a plan, and no proof: who reads the rows looks at their values.
+    Metadata may be wrong, so this is good enough for planning; readers check the values.
     """
-    if path.suffix != ".parquet" or entity.fields[entity.ts] is Type.FLOAT:
-        return False  # a float may be no number, and the metadata does not tell
+    if path.suffix != ".parquet" or entity.order_type is Type.FLOAT:
+        return False  # a float may be NaN, which statistics ignore
     try:
         file = open_parquet(path)
         types = {field.name: field.type for field in file.schema_arrow}
@@ -116,18 +123,35 @@ def fits(path: Path, entity: Input) -> bool:
         return False
 
 
+def content_mark(path: Path) -> str:
+    """Size and checksum of a file, to notice that it was edited; ``""`` if it can't be read.
+
+    The footer of a Parquet file describes all of its row groups, so the end of it is enough.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, SEEK_END)
+            file.seek(max(0, size - _FOOTER) if path.suffix == ".parquet" else 0)
+            found = 0
+            while data := file.read(_CHUNK):
+                found = crc32(data, found)
+        return f"{size}-{found:08x}"
+    except OSError:
+        return ""
+
+
 def group_heights(path: Path) -> list[int]:
-    """The numbers of rows of the row groups of a Parquet file."""
+    """Number of rows in each row group of a Parquet file."""
     metadata = pq.read_metadata(path)
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def read_rows(path: Path, first: int, height: int, entity: Input) -> pl.DataFrame:
-    """Rows of a Parquet file that :func:`fits`; Polars reads them twice as fast as Arrow."""
+    """Read rows of a Parquet file that :func:`fits`; Polars reads them twice as fast as Arrow."""
     try:
         rows = pl.scan_parquet(
             path,
-            schema=entity.schema.dtypes,
+            schema=entity.data_schema.dtypes,
             extra_columns="ignore",
             cast_options=pl.ScanCastOptions(datetime_cast="nanosecond-downcast"),
         )
@@ -137,7 +161,7 @@ def read_rows(path: Path, first: int, height: int, entity: Input) -> pl.DataFram
 
 
 def unreadable(path: Path, error: BaseException) -> BoxcarsError:
-    """Why a file can't be read, in a sentence."""
+    """The error for a file that can't be read."""
     return BoxcarsError(f"{path}: can't be read as {path.suffix[1:]}: {first_line(error)}")
 
 
@@ -148,7 +172,7 @@ def _same_type(found: pa.DataType | None, type_: Type) -> bool:
 
 
 def _in_ranges(metadata: pq.FileMetaData, entity: Input) -> bool:
-    """Whether statistics say that all order values have a place, and all timestamps are some."""
+    """Whether all order values and timestamps are in range, according to the statistics."""
     bounded = {n: t for n, t in entity.fields.items() if n == entity.ts or t is Type.TIMESTAMP}
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
@@ -162,7 +186,7 @@ def _in_ranges(metadata: pq.FileMetaData, entity: Input) -> bool:
 
 
 def _all_in_range(statistics: pq.Statistics | None, type_: Type) -> bool:
-    """Whether no value is beyond the range of order values, which is that of all timestamps."""
+    """Whether all values are within the range of order values, which covers all timestamps."""
     if statistics is None:
         return False
     if not statistics.has_min_max:
@@ -183,13 +207,13 @@ def _decode(path: Path, entity: Input | Table) -> Conformed:
 
 
 def check_suffix(path: Path) -> None:
-    """Complain about a file whose name does not say what it is."""
+    """Raise Wrong if a file name has no known suffix."""
     if path.suffix not in SUFFIXES:
-        raise Wrong(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}.")
+        raise Wrong(f"{path}: expected a file name ending in {', '.join(SUFFIXES)}.")
 
 
 def write_table(table: pa.Table, path: str | Path) -> None:
-    """Write a whole table to a file: all of it or, if something goes wrong, nothing."""
+    """Write a table to a file atomically."""
     target = target_of(path)
     writers: dict[str, Callable[[Path], None]] = {
         ".parquet": lambda part: pq.write_table(table, part, use_dictionary=False),
@@ -205,7 +229,7 @@ def write_table(table: pa.Table, path: str | Path) -> None:
 
 
 def target_of(path: str | Path) -> Path:
-    """The file that a table is written to: the path itself, or a part in the folder it names."""
+    """The file that a table is written to: the path itself, or a part file in a folder."""
     target = Path(path) / "part-0.parquet" if str(path).endswith("/") else Path(path)
     check_suffix(target)
     return target
@@ -219,7 +243,7 @@ def _encode(table: pa.Table, name: str, part: Path) -> None:
 
 
 def append_rows(frame: pl.DataFrame, name: str, file: BinaryIO, head: bool) -> None:
-    """Append rows as CSV or JSON lines, below the names of the columns if they are the first."""
+    """Append rows as CSV or JSON lines; with ``head``, after a header line in CSV."""
     fields = {column: Type.of(dtype) or Type.STR for column, dtype in frame.schema.items()}
     options = {"breaks": True} if name == "csv" else {}
     encoded = make_format(name, fields, options).encode(frame)
@@ -234,7 +258,7 @@ def append_rows(frame: pl.DataFrame, name: str, file: BinaryIO, head: bool) -> N
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Say in a sentence why something can't be written."""
+    """Turn an OSError into a BoxcarsError that names the path."""
     try:
         yield
     except OSError as error:
@@ -242,19 +266,35 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 UNFINISHED = ".tmp"
-"""The ending of files that are being written: no reader takes them for data."""
+"""The suffix of files being written, which readers ignore."""
 
 
 def sweep_unfinished(folder: Path) -> None:
-    """Remove what processes left in a folder that were killed while they wrote there."""
+    """Remove unfinished files that killed processes left in a folder."""
     for path in folder.glob(f".*{UNFINISHED}"):
         if re.search(r"-[0-9a-f]{32}$", path.stem):
             path.unlink(missing_ok=True)
 
 
+def sync_file(path: Path) -> None:
+    """Return once a file and its entry in the folder survive a loss of power."""
+    sync_paths((path, path.parent))
+
+
+def sync_paths(paths: Iterable[Path]) -> None:
+    """Sync files and folders; a folder has the names of its files, also after a rename."""
+    for path in paths:
+        with writing(path):
+            number = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)
+
+
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A new file that takes the place of ``target`` once it is whole."""
+    """Write to a temporary file that is renamed to ``target`` on success."""
     part = target.with_name(f".{target.name}-{uuid4().hex}{UNFINISHED}")
     try:
         yield part

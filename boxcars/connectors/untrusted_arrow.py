@@ -1,8 +1,8 @@
-"""Arrow that comes from outside: read so that it can neither lie nor grow without end.
+"""Read Arrow data from untrusted senders, with validation and a limit on its decoded size.
 
-An Arrow message says itself where its values are and how large they will be. A few bytes can so ask
-for all memory: by compression, by a dictionary, by views or by rows without values. So what a
-message would take is computed before it is read.
+An Arrow message declares the offsets and sizes of its values itself. So a few bytes can ask for all
+memory: by compression, a dictionary, views, or rows without values. The decoded size of a message
+is computed before it is decoded.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import pyarrow.compute as pc
 from boxcars.model.problem import Wrong
 
 UNFOLDED = 128 * 2**20
-"""Bytes that the values of one message may take, each written out with its name."""
+"""Maximum decoded bytes of one message, where each value counts with its column name."""
 _DICTIONARY, _BATCH = 2, 3
-"""The kinds of messages that have values."""
+"""The message types that contain values."""
 _WIDTH = 8
-"""Bytes of a value in a tuple, at the least."""
+"""Minimum bytes of a value in a tuple."""
 _ERRORS = (pa.ArrowException, OSError, EOFError, ValueError, NotImplementedError, struct.error)
 
 
 def read_stream(data: bytes, most: int | None = None) -> pa.Table:
-    """The table of an Arrow stream. Raises Wrong if it is none, or would be too large."""
+    """Read the table of an Arrow stream. Raises Wrong if it is invalid or too large."""
     most = most or UNFOLDED
     try:
         buffer = pa.py_buffer(data)
@@ -35,36 +35,36 @@ def read_stream(data: bytes, most: int | None = None) -> pa.Table:
             table = stream.read_all()
         return _checked(table, most)
     except _ERRORS as error:
-        raise Wrong(f"this is no Arrow stream: {_first(error)}") from None
+        raise Wrong(f"not a valid Arrow stream: {_first(error)}") from None
 
 
 def read_batch(data: bytes, schema: pa.Schema) -> pa.Table:
-    """The table of one message of a batch. Raises Wrong if it is none, or would be too large."""
+    """Read the table of a record batch message. Raises Wrong if it is invalid or too large."""
     try:
         message = pa.ipc.read_message(pa.py_buffer(data))
         _check_sizes([message], UNFOLDED)
         table = pa.Table.from_batches([pa.ipc.read_record_batch(message, schema)])
         return _checked(table, UNFOLDED)
     except _ERRORS as error:
-        raise Wrong(f"this is no batch of Arrow: {_first(error)}") from None
+        raise Wrong(f"not a valid Arrow batch: {_first(error)}") from None
 
 
 def read_schema(data: bytes) -> pa.Schema:
-    """The schema of a message. Raises Wrong if it is none."""
+    """Read the schema of a message. Raises Wrong if it is invalid."""
     try:
         return pa.ipc.read_schema(pa.py_buffer(data))
     except _ERRORS as error:
-        raise Wrong(f"this is no batch of Arrow: {_first(error)}") from None
+        raise Wrong(f"not a valid Arrow batch: {_first(error)}") from None
 
 
 def _checked(table: pa.Table, most: int) -> pa.Table:
-    table.validate(full=True)  # a wrong offset would read any memory
+    table.validate(full=True)  # a wrong offset would read arbitrary memory
     _check_size(unfolded(table), most)
     return table.cast(pa.schema([field.with_type(_written_out(field)) for field in table.schema]))
 
 
 def _written_out(field: pa.Field) -> pa.DataType:
-    """The type whose values are all there, one by one, so that their size is what it seems."""
+    """The type without dictionaries and views, so that the size of values is what it seems."""
     type_ = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     if not str(type_).endswith("_view"):
         return type_
@@ -81,7 +81,7 @@ def _messages(buffer: pa.Buffer) -> Iterator[pa.Message]:
 
 
 def _check_sizes(messages: Iterable[pa.Message], most: int) -> None:
-    """Refuse messages whose compressed values would be too large, before they are written out."""
+    """Reject messages whose values would be too large, before they are decompressed."""
     size = 0
     for message in messages:
         if message.metadata is not None and message.body is not None:
@@ -92,13 +92,13 @@ def _check_sizes(messages: Iterable[pa.Message], most: int) -> None:
 def _check_size(size: int, most: int) -> None:
     if size > most:
         raise Wrong(
-            f"its values would take {size:,} bytes, and a message has at most {most:,}: "
-            "send it in several."
+            f"its values would take {size:,} bytes, but the limit of a message is {most:,}: "
+            "send it in several messages."
         )
 
 
 def _lengths(metadata: bytes, body: memoryview) -> Iterator[int]:
-    """How large each buffer of a compressed message says it is; nothing for a plain message."""
+    """The declared decompressed size of each buffer; nothing for an uncompressed message."""
     root = _Flat(metadata, struct.unpack_from("<I", metadata)[0])
     kind, header = root.byte(1), root.table(2)
     if kind == _DICTIONARY and header is not None:
@@ -112,14 +112,14 @@ def _lengths(metadata: bytes, body: memoryview) -> Iterator[int]:
 
 
 class _Flat:
-    """A table in a flatbuffer: its fields, by their numbers in Arrow's Message.fbs."""
+    """A table in a flatbuffer; fields are numbered as in Arrow's Message.fbs."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data, self._at = data, at
         self._fields = at - struct.unpack_from("<i", data, at)[0]
         self._size = struct.unpack_from("<H", data, self._fields)[0]
 
-    def _place(self, field: int) -> int | None:
+    def _address(self, field: int) -> int | None:
         entry = 4 + 2 * field
         if entry + 2 > self._size:
             return None
@@ -127,32 +127,32 @@ class _Flat:
         return self._at + offset if offset else None
 
     def byte(self, field: int) -> int:
-        """A field that is a byte."""
-        place = self._place(field)
-        return 0 if place is None else int(struct.unpack_from("<B", self._data, place)[0])
+        """The value of a byte field."""
+        start = self._address(field)
+        return 0 if start is None else int(struct.unpack_from("<B", self._data, start)[0])
 
     def table(self, field: int) -> _Flat | None:
-        """A field that is a table."""
-        place = self._place(field)
-        if place is None:
+        """The value of a table field."""
+        start = self._address(field)
+        if start is None:
             return None
-        return _Flat(self._data, place + struct.unpack_from("<I", self._data, place)[0])
+        return _Flat(self._data, start + struct.unpack_from("<I", self._data, start)[0])
 
     def pairs(self, field: int) -> Iterator[tuple[int, int]]:
-        """A field that is a list of two long numbers each."""
-        place = self._place(field)
-        if place is None:
+        """The value of a field that is a vector of pairs of 64-bit integers."""
+        start = self._address(field)
+        if start is None:
             return
-        start = place + struct.unpack_from("<I", self._data, place)[0]
+        start += struct.unpack_from("<I", self._data, start)[0]
         (number,) = struct.unpack_from("<I", self._data, start)
         for index in range(number):
             yield struct.unpack_from("<qq", self._data, start + 4 + 16 * index)
 
 
 def unfolded(table: pa.Table) -> int:
-    """How many bytes the values of a table take, each written out with its name.
+    """Decoded bytes of a table, where each value counts with its column name.
 
-    A dead letter is a row as JSON, so a long name is there once for each row.
+    A dead letter is a row as JSON, so it repeats all names.
 
     >>> unfolded(pa.table({"t": [1, 2], "who": ["ann", "bob"]}))
     46
@@ -165,13 +165,13 @@ def unfolded(table: pa.Table) -> int:
     texts = sum(len(name.encode()) for name in table.column_names) * int(table.num_rows)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if not _is_flat(column.type):
-            raise Wrong(f"'{name}' is {column.type}: leave it out, or make a text of it.")
+            raise Wrong(f"'{name}' is {column.type}: omit it, or convert it to text.")
         texts += sum(map(_text_bytes, column.chunks))
     return texts + _WIDTH * int(table.num_rows) * int(table.num_columns)
 
 
 def _is_flat(type_: pa.DataType) -> bool:
-    """Whether values are single ones, perhaps by way of a dictionary."""
+    """Whether values are scalars, directly or dictionary-encoded."""
     known = type_.value_type if pa.types.is_dictionary(type_) else type_
     number = pa.types.is_primitive(known) or pa.types.is_decimal(known)
     return bool(number or pa.types.is_null(known) or _is_text(known))
@@ -183,7 +183,7 @@ def _is_text(type_: pa.DataType) -> bool:
 
 
 def _text_bytes(chunk: pa.Array) -> int:
-    """The bytes of texts; a number has none besides its own."""
+    """The bytes of variable-length values; numbers have none besides their fixed width."""
     texts = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk
     if not _is_text(texts.type):
         return 0
@@ -194,7 +194,7 @@ def _text_bytes(chunk: pa.Array) -> int:
 
 
 def _lengths_of(texts: pa.Array) -> pa.Array:
-    if str(texts.type).endswith("_view"):  # each has its length first, and then where it is
+    if str(texts.type).endswith("_view"):  # a view starts with its length
         views = np.frombuffer(texts.buffers()[1] or b"", np.int32)[::4]
         found = pa.array(views[texts.offset : texts.offset + len(texts)].astype(np.int64))
         return pc.if_else(texts.is_valid(), found, 0)
@@ -204,4 +204,4 @@ def _lengths_of(texts: pa.Array) -> pa.Array:
 
 
 def _first(error: Exception) -> str:
-    return (str(error).splitlines() or ["it has no end"])[0]
+    return (str(error).splitlines() or ["it is truncated"])[0]

@@ -1,4 +1,4 @@
-"""Files that stay in a folder: neither a path, nor a pattern, nor a link in a folder leads out."""
+"""Confine files to a folder: no path, pattern or symbolic link may lead outside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boxcars.model.problem import Wrong
 
 
 def is_within(path: Path, home: Path) -> bool:
-    """Whether a file or folder is in a folder, wherever links on its way lead.
+    """Whether a path is inside a folder after all symbolic links are resolved.
 
     >>> is_within(Path("/srv/data/../calls.csv"), Path("/srv/data"))
     False
@@ -20,19 +20,19 @@ def is_within(path: Path, home: Path) -> bool:
 
 
 def leads_out(name: str, home: Path) -> Path | None:
-    """The first thing that a path or pattern in ``home`` names, or a folder has, outside of it."""
+    """The first path outside ``home`` that a path or pattern reaches, also through links."""
     return next((path for path in _named(name, home) if not is_within(path, home)), None)
 
 
 def check_within(paths: Iterable[Path], home: str) -> None:
-    """Refuse to read files that are not in a folder; links may have come into it at any time."""
+    """Raise Wrong if a file is not inside a folder; links may be added to it at any time."""
     for path in paths:
         if not is_within(path, Path(home)):
-            raise Wrong(f"{path} leads out of '{home}', and this run reads nothing outside of it.")
+            raise Wrong(f"{path} leads outside '{home}', and this run reads only files inside it.")
 
 
 def _named(name: str, home: Path) -> Iterator[Path]:
-    """The path itself, what it fits as a pattern, and all links in folders among them."""
+    """The path itself, its matches if it is a pattern, and all links in folders below them."""
     fitting = iglob(name, root_dir=home, recursive=True) if has_magic(name) else ()  # noqa: PTH207
     for path in (home / name, *(home / each for each in fitting)):
         yield path

@@ -1,1 +1,1 @@
-"""The doctor: looks at a machine and a cluster, and says what is wrong and how to mend it."""
+"""Diagnostics for ``boxcars doctor``: check a machine and a cluster, and suggest fixes."""

@@ -1,4 +1,4 @@
-"""What the doctor finds: whether a thing is well, what it saw, and what to do about it."""
+"""A finding of ``boxcars doctor``: the item checked, the verdict, and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Verdict = Literal["ok", "note", "wrong"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One look at one thing. A ``note`` is worth knowing and stops nothing."""
+    """The result of one check. A ``note`` is informational and blocks nothing."""
 
     what: str
     verdict: Verdict
@@ -22,16 +22,16 @@ class Finding:
         return f"{line}\n{' ' * 20}{self.mend}" if self.mend else line
 
 
-def well(what: str, seen: str) -> Finding:
-    """All is as it should be."""
+def ok(what: str, seen: str) -> Finding:
+    """The check passed."""
     return Finding(what, "ok", seen)
 
 
-def worth_knowing(what: str, seen: str, mend: str) -> Finding:
-    """It may matter."""
+def note(what: str, seen: str, mend: str) -> Finding:
+    """Something that may matter, but blocks nothing."""
     return Finding(what, "note", seen, mend)
 
 
 def wrong(what: str, seen: str, mend: str) -> Finding:
-    """A run can't work like this."""
+    """A problem that keeps runs from working."""
     return Finding(what, "wrong", seen, mend)

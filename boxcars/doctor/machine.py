@@ -1,4 +1,4 @@
-"""The machine at hand: Python, Java, packages, disks, ports, memory and the environment."""
+"""Checks of this machine: Python, Java, packages, disks, ports, memory and the environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from boxcars.doctor.finding import Finding, well, worth_knowing, wrong
+from boxcars.doctor.finding import Finding, note, ok, wrong
 from boxcars.engine.exec.java import NEEDED
 
 OLDEST_PYTHON = (3, 11)
@@ -22,17 +22,23 @@ _GB = 2**30
 _LEAST_DISK, _LEAST_MEMORY = 1 * _GB, 2 * _GB
 """Bytes: Spark's own files and a small checkpoint; one driver and two workers."""
 _LEAST_FILES = 1024
-"""Open files of a process."""
-_TELLING = ("PYSPARK_PYTHON", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYTHONPATH")
+"""Open files per process."""
+_INFLUENTIAL = (
+    "PYSPARK_PYTHON",
+    "SPARK_HOME",
+    "SPARK_CONF_DIR",
+    "PYSPARK_SUBMIT_ARGS",
+    "PYTHONPATH",
+)
 """Variables that change which Spark or which Python runs."""
 _INSTALL_JAVA = (
     "Install Java 17 (`apt-get install openjdk-17-jre-headless`, `dnf install "
-    "java-17-openjdk-headless`, `brew install openjdk@17`), or set JAVA_HOME to where it is."
+    "java-17-openjdk-headless`, `brew install openjdk@17`), or set JAVA_HOME to its location."
 )
 
 
 def look_at_machine(folder: Path, port: int | None) -> Iterator[Finding]:
-    """Everything that can be told without starting anything but Java."""
+    """All checks that start no process but Java."""
     yield python()
     yield command()
     yield java(os.environ)
@@ -49,31 +55,31 @@ def look_at_machine(folder: Path, port: int | None) -> Iterator[Finding]:
 
 
 def python() -> Finding:
-    """The interpreter that runs this, which is that of the driver."""
+    """The running interpreter, which is also the driver's."""
     seen = f"{sys.version.split()[0]} at {sys.executable}"
     if sys.version_info < OLDEST_PYTHON:
         return wrong("Python", seen, "Boxcars needs Python 3.11 or newer.")
-    return well("Python", seen)
+    return ok("Python", seen)
 
 
 def command() -> Finding:
-    """Whether a shell finds the command."""
+    """Whether a shell finds ``boxcars``, and the one of this interpreter."""
     own = Path(sys.executable).parent / "boxcars"
     found = shutil.which("boxcars")
     if found is None:
-        return worth_knowing("command", "boxcars is not on the PATH", f"Type {own}.")
+        return note("command", "boxcars is not on the PATH", f"Run it as {own}.")
     if own.exists() and not Path(found).samefile(own):
-        mend = f"{own} is the one that this Python has: mind which one you type."
-        return worth_knowing("command", f"boxcars is {found}, of another Python", mend)
-    return well("command", found)
+        mend = f"The command of this Python is {own}."
+        return note("command", f"boxcars on the PATH is {found}, of another Python", mend)
+    return ok("command", found)
 
 
 def java(environment: Mapping[str, str]) -> Finding:
-    """The Java that Spark would start: that of JAVA_HOME, or the first on the PATH."""
+    """The Java that Spark would start: from JAVA_HOME, or the first on the PATH."""
     home = environment.get("JAVA_HOME")
     program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if program is None:
-        return wrong("Java", "there is none on the PATH, and JAVA_HOME is not set", _INSTALL_JAVA)
+        return wrong("Java", "not found on the PATH, and JAVA_HOME is not set", _INSTALL_JAVA)
     try:
         said = subprocess.run(
             [program, "-version"], capture_output=True, text=True, timeout=60, check=False
@@ -82,24 +88,24 @@ def java(environment: Mapping[str, str]) -> Finding:
         return wrong("Java", f"{program} can't be run: {error}", _INSTALL_JAVA)
     found = re.search(r'version "(\d+)([^"]*)"', said)
     if found is None:
-        return wrong("Java", f"{program} does not tell its version", _INSTALL_JAVA)
+        return wrong("Java", f"{program} does not report its version", _INSTALL_JAVA)
     seen = f"{found[1]}{found[2]} at {program}"
     if int(found[1]) < NEEDED:
-        return wrong("Java", f"{seen}, which is too old", _INSTALL_JAVA)
-    return well("Java", seen)
+        return wrong("Java", f"{seen} is too old", _INSTALL_JAVA)
+    return ok("Java", seen)
 
 
 def shell() -> Finding:
-    """Spark is started by scripts of bash."""
+    """Whether there is bash, which Spark's start scripts need."""
     found = shutil.which("bash")
     if found is None:
-        mend = "Spark is started by it: install it, or mend the PATH."
-        return wrong("bash", "there is none on the PATH", mend)
-    return well("bash", found)
+        mend = "Spark's start scripts need bash: install it, or fix the PATH."
+        return wrong("bash", "not found on the PATH", mend)
+    return ok("bash", found)
 
 
 def packages() -> Iterator[Finding]:
-    """The packages that Boxcars needs, in the versions that it was made for."""
+    """Whether the required packages are installed, in supported versions."""
     bad = False
     for need in requires("boxcars") or ():
         name = re.split(r"[^\w.-]", need)[0]
@@ -109,7 +115,7 @@ def packages() -> Iterator[Finding]:
             found = version(name)
         except PackageNotFoundError:
             bad = True
-            yield wrong(name, "it is not installed", _reinstall())
+            yield wrong(name, "not installed", _reinstall())
             continue
         if not _satisfies(found, need):
             bad = True
@@ -117,7 +123,7 @@ def packages() -> Iterator[Finding]:
     if not bad:
         spark, arrow, polars = version("pyspark"), version("pyarrow"), version("polars")
         seen = f"boxcars {version('boxcars')}, pyspark {spark}, pyarrow {arrow}, polars {polars}"
-        yield well("packages", seen)
+        yield ok("packages", seen)
 
 
 def _reinstall() -> str:
@@ -144,69 +150,69 @@ def _numbers(version_: str) -> tuple[int, ...]:
 
 
 def environment(variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Variables that change what runs."""
-    for name in _TELLING:
+    """Environment variables that change which Spark or Python runs."""
+    for name in _INFLUENTIAL:
         if value := variables.get(name):
-            mend = "That was your choice; unset it if it was not."
-            yield worth_knowing("environment", f"{name}={value}", mend)
+            mend = "This overrides the default; unset it if that is not intended."
+            yield note("environment", f"{name}={value}", mend)
 
 
 def disk(what: str, folder: Path) -> Finding:
-    """Whether a folder can be written to, and how much room it has."""
+    """Whether a folder is writable and has enough free space."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"boxcars")
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        mend = "Give a checkpoint and sinks another folder, or set TMPDIR for temporary files."
-        return wrong(what, f"{folder} can't be written to: {error.strerror}", mend)
+        mend = "Use another folder for the checkpoint and sinks; set TMPDIR for temporary files."
+        return wrong(what, f"{folder} is not writable: {error.strerror}", mend)
     seen = f"{free / _GB:.1f} GB free in {folder}"
     if free < _LEAST_DISK:
-        return wrong(what, seen, "Make room: a run keeps its state and Spark its shuffles there.")
-    return well(what, seen)
+        return wrong(what, seen, "Free some space: run state and Spark shuffle files go there.")
+    return ok(what, seen)
 
 
 def memory() -> Finding:
-    """The memory that is free, where the system tells."""
+    """The free memory, if the system reports it."""
     path = Path("/proc/meminfo")
     found = re.search(r"MemAvailable:\s+(\d+) kB", path.read_text()) if path.exists() else None
     if found is None:
-        return well("memory", "this system does not tell")
+        return ok("memory", "not reported by this system")
     free = int(found[1]) * 1024
     seen = f"{free / _GB:.1f} GB free"
     if free < _LEAST_MEMORY:
-        return worth_knowing("memory", seen, "A driver with Java and two workers takes about 2 GB.")
-    return well("memory", seen)
+        return note("memory", seen, "A driver with Java and two workers needs about 2 GB.")
+    return ok("memory", seen)
 
 
 def files() -> Finding:
-    """How many files and connections a process may have open."""
+    """The limit of open files and connections per process."""
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    seen = f"a process may open {most:,}"
+    seen = f"at most {most:,} open files per process"
     if most < _LEAST_FILES:
-        return worth_knowing("files", seen, f"Raise it: `ulimit -n {_LEAST_FILES}`.")
-    return well("files", seen)
+        return note("files", seen, f"Raise the limit: `ulimit -n {_LEAST_FILES}`.")
+    return ok("files", seen)
 
 
 def loopback() -> Finding:
-    """Spark's processes talk to each other at 127.0.0.1."""
+    """Whether 127.0.0.1 works, through which local Spark processes communicate."""
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
             socket.create_connection(server.getsockname(), 5).close()
     except OSError as error:
-        mend = "Spark needs it on one machine: bring the loopback interface up."
+        mend = "Local Spark processes communicate through it: bring the loopback interface up."
         return wrong("loopback", f"127.0.0.1 can't be used: {error}", mend)
-    return well("loopback", "127.0.0.1 works")
+    return ok("loopback", "127.0.0.1 works")
 
 
 def free_port(port: int) -> Finding:
-    """Whether a run or the studio could open a port."""
+    """Whether a run or the studio could listen on a port."""
     if not 0 < port < 2**16:
-        return wrong("port", f"{port} is no port", "Ports go from 1 to 65535.")
+        return wrong("port", f"{port} is not a port number", "Ports range from 1 to 65535.")
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
-        mend = "Choose another one (--port 0 takes a free one), or end what uses it."
+        mend = "Choose another port (--port 0 picks a free one), or stop the process that uses it."
         return wrong("port", f"{port} can't be opened: {reason}", mend)
-    return well("port", f"{port} is free")
+    return ok("port", f"{port} is free")

@@ -1,4 +1,4 @@
-"""Spark and its workers: whether they start, and whether they have what the driver has."""
+"""Checks of Spark and its workers: that they start, and match the driver's versions."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from boxcars.doctor.finding import Finding, well, wrong
+from boxcars.doctor.finding import Finding, ok, wrong
 from boxcars.engine.exec.session import make_session
 from boxcars.engine.exec.spark_errors import explain
 from boxcars.model.problem import BoxcarsError
 
 _COMPARED = ("boxcars", "pyspark", "polars", "pyarrow", "numba", "numpy")
 _TASKS = 4
-"""Tasks for each core, so that each executor gets some."""
+"""Tasks per core, so that every executor gets some."""
 
 Report = tuple[str, str, str, dict[str, str]]
-"""A worker: its host, its interpreter, its Python, and the versions of its packages."""
+"""A worker: its host, interpreter path, Python version, and package versions."""
 
 
 def look_at_workers(master: str | None, folder: str | None) -> Iterator[Finding]:
-    """Start Spark and ask every executor; ``folder`` is one that all of them must see."""
+    """Start Spark and query every executor; all of them must be able to use ``folder``."""
     try:
         spark = make_session(master, patience=0)
     except BoxcarsError as error:
-        yield wrong("Spark", str(error), "See what is wrong with Java above, or give --master.")
+        yield wrong("Spark", str(error), "Fix the Java findings above, or check --master.")
         return
     context = spark.sparkContext
-    yield well("Spark", f"{spark.version} at {context.master}, {context.defaultParallelism} cores")
+    yield ok("Spark", f"{spark.version} at {context.master}, {context.defaultParallelism} cores")
     try:
         reports = _ask(spark)
     except Exception as error:  # whatever Spark throws
-        mend = f"Workers run {context.pythonExec}; PYSPARK_PYTHON chooses another."
+        mend = f"Workers run {context.pythonExec}; set PYSPARK_PYTHON to use another Python."
         yield wrong("workers", explain(error, context.pythonExec), mend)
         return
     yield from compare(reports, _report())
@@ -47,7 +47,7 @@ def look_at_workers(master: str | None, folder: str | None) -> Iterator[Finding]
 
 
 def _ask(spark: SparkSession) -> list[Report]:
-    """One report of each executor's machine and interpreter."""
+    """One report for each pair of host and interpreter among the executors."""
     number = _TASKS * spark.sparkContext.defaultParallelism
     found = spark.sparkContext.parallelize(range(number), number).map(lambda _: _report()).collect()
     return list({report[:2]: report for report in found}.values())
@@ -59,7 +59,7 @@ def _report() -> Report:
 
 
 def compare(workers: list[Report], driver: Report) -> Iterator[Finding]:
-    """What workers have against what the driver has."""
+    """Compare the versions of workers with those of the driver."""
     for host, python, python_version, versions in workers:
         where = f"{python} on {host}"
         if python_version.split(".")[:2] != driver[2].split(".")[:2]:
@@ -74,11 +74,11 @@ def compare(workers: list[Report], driver: Report) -> Iterator[Finding]:
                 "workers", f"{name} {have} at {where}; the driver has {driver[3][name]}", mend
             )
         if not other:
-            yield well("workers", f"Python {python_version} at {where}, with all that they need")
+            yield ok("workers", f"Python {python_version} at {where}, packages as on the driver")
 
 
 def _shared(spark: SparkSession, folder: str) -> Finding:
-    """Whether executors see the files that the driver writes, and can write there themselves."""
+    """Whether executors see the files that the driver writes in a folder, and can write there."""
     mark = Path(folder) / f".boxcars-doctor-{uuid4().hex}"
 
     def look(_: int) -> Any:
@@ -93,13 +93,13 @@ def _shared(spark: SparkSession, folder: str) -> Finding:
         mark.touch()
         number = spark.sparkContext.defaultParallelism
         said = spark.sparkContext.parallelize(range(number), number).map(look).collect()
-        troubles = sorted({one for one in said if one})
+        problems = sorted({one for one in said if one})
     except OSError as error:
-        troubles = [f"the driver: {error.strerror}"]
+        problems = [f"the driver: {error.strerror}"]
     finally:
         mark.unlink(missing_ok=True)
         mark.with_suffix(".worker").unlink(missing_ok=True)
-    if troubles:
-        mend = "The checkpoint of a cluster lies on a filesystem that all machines share."
-        return wrong("checkpoint", f"{folder}: {', '.join(troubles)}", mend)
-    return well("checkpoint", f"{folder} is seen and written by all executors")
+    if problems:
+        mend = "On a cluster the checkpoint must be on a filesystem that all machines share."
+        return wrong("checkpoint", f"{folder}: {', '.join(problems)}", mend)
+    return ok("checkpoint", f"{folder} is readable and writable on all executors")

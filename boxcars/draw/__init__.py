@@ -1,4 +1,4 @@
-"""Pictures of a network: SVG for people, Mermaid for documents, text for terminals."""
+"""Drawings of a network: SVG, Mermaid, or text for terminals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from boxcars.draw.svg import to_svg
 from boxcars.draw.text import to_text
 from boxcars.model.network import Network
 
-Places = Mapping[str, tuple[float, float]]
+Positions = Mapping[str, tuple[float, float]]
 
 FORMATS: Mapping[str, Callable[[Network], str]] = {
     "svg": lambda net: to_svg(picture_of(net)),
@@ -20,14 +20,14 @@ FORMATS: Mapping[str, Callable[[Network], str]] = {
 
 
 def draw(
-    net: Network, format: str = "text", places: Places | None = None, width: int | None = None
+    net: Network, format: str = "text", positions: Positions | None = None, width: int | None = None
 ) -> str:
-    """The picture of a network as SVG, Mermaid or text.
+    """Draw a network as SVG, Mermaid or text.
 
-    ``places`` puts the boxes of an SVG where a person put them; ``width`` is the room of a text.
+    ``positions`` are the positions of items in an SVG; ``width`` is the maximum width of a text.
     """
-    if format == "svg" and places:
-        return to_svg(picture_of(net), places)
+    if format == "svg" and positions:
+        return to_svg(picture_of(net), positions)
     if format == "text" and width:
         return to_text(picture_of(net), width)
     return FORMATS[format](net)

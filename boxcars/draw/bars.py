@@ -1,4 +1,4 @@
-"""Horizontal bars on a log scale, in panels, as SVG: for figures of speed."""
+"""Charts of throughput: horizontal bars on a log scale, in panels, as SVG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FONT = "font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-
 
 @dataclass(frozen=True)
 class Bar:
-    """A name and a speed; without a speed, why."""
+    """A name and its speed; or ``trouble``, why there is no speed."""
 
     name: str
     speed: float | None
@@ -24,38 +24,38 @@ class Bar:
 
 @dataclass(frozen=True)
 class Panel:
-    """The bars of a workload; the first is ours."""
+    """The bars of a workload; the first is that of Boxcars."""
 
     title: str
     bars: Sequence[Bar]
 
     @property
     def height(self) -> int:
-        """With its title, and the space below it."""
+        """The height including the title and the space below."""
         return TITLE + len(self.bars) * (BAR + GAP) + BETWEEN
 
 
 @dataclass(frozen=True)
 class Scale:
-    """From decade to decade, in powers of ten."""
+    """A logarithmic scale; ``low`` and ``high`` are powers of ten."""
 
     low: int
     high: int
 
     @classmethod
     def of(cls, speeds: Sequence[float]) -> Scale:
-        """The decades around some speeds."""
+        """Return the scale that covers some speeds."""
         low = math.floor(math.log10(min(speeds, default=1)))
         return cls(low, max(math.ceil(math.log10(max(speeds, default=10))), low + 1))
 
     def x(self, speed: float) -> float:
-        """Where a speed is."""
+        """Return the x coordinate of a speed."""
         share = (math.log10(speed) - self.low) / (self.high - self.low)
         return LEFT + share * (WIDTH - LEFT - RIGHT)
 
 
 def short(speed: float) -> str:
-    """A speed in few characters.
+    """Abbreviate a speed.
 
     >>> [short(n) for n in (437, 1_000, 7_123, 60_400, 1_600_000)]
     ['437', '1 k', '7.1 k', '60 k', '1.6 M']
@@ -69,9 +69,9 @@ def short(speed: float) -> str:
 
 
 def plot(
-    panels: Sequence[Panel], note: str, title: str = "Tuples a second, on two cores (log scale)"
+    panels: Sequence[Panel], note: str, title: str = "Tuples per second, on two cores (log scale)"
 ) -> str:
-    """The whole picture."""
+    """Draw the chart as SVG."""
     speeds = [bar.speed for panel in panels for bar in panel.bars if bar.speed]
     scale = Scale.of(speeds)
     height = TOP + sum(panel.height for panel in panels) + BOTTOM

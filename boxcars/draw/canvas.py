@@ -1,4 +1,4 @@
-"""A canvas for the drawings of the docs: a few shapes, one palette, light and dark."""
+"""The SVG canvas of the drawings in the docs: a few shapes, with light and dark colours."""
 
 from __future__ import annotations
 
@@ -82,39 +82,39 @@ def _style() -> str:
 
 
 def text_width(text: str, style: str = "ink") -> float:
-    """About how wide a text is, a little more rather than less."""
+    """Estimate the width of a text, rather too wide than too narrow."""
     if style in _WIDE:
         return len(text) * _SIZES[style] * _WIDE[style]
     return sum(1.25 if letter.isupper() else 1.0 for letter in text) * _SIZES[style] * 0.58
 
 
 class Canvas:
-    """Shapes in the order in which they are drawn; the paper grows with them."""
+    """Shapes in drawing order; the size grows with them."""
 
     def __init__(self, title: str) -> None:
         self.title = title
         self._parts: list[str] = []
         self._right = self._bottom = 0.0
 
-    def _seen(self, x: float, y: float) -> None:
+    def _extend(self, x: float, y: float) -> None:
         self._right, self._bottom = max(self._right, x), max(self._bottom, y)
 
     def text(
         self, x: float, y: float, text: str, style: str = "ink", anchor: Anchor = "start"
     ) -> None:
-        """A text; ``style`` is one of the sizes, and perhaps the text colour of a tone."""
+        """Draw a text; ``style`` is a size, optionally followed by the text colour of a tone."""
         reach = text_width(text, style.split(maxsplit=1)[0])
-        self._seen(x + {"start": reach, "middle": reach / 2, "end": 0}[anchor], y + 4)
+        self._extend(x + {"start": reach, "middle": reach / 2, "end": 0}[anchor], y + 4)
         put = "" if anchor == "start" else f' text-anchor="{anchor}"'
         self._parts.append(f'<text class="{style}" x="{x:g}" y="{y:g}"{put}>{escape(text)}</text>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, style: str = "line") -> None:
-        """A straight line."""
-        self._seen(max(x1, x2), max(y1, y2))
+        """Draw a straight line."""
+        self._extend(max(x1, x2), max(y1, y2))
         self._parts.append(f'<path class="{style}" d="M{x1:g} {y1:g} L{x2:g} {y2:g}"/>')
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
-        """A smooth arrow from left to right."""
+        """Draw a curved arrow from left to right."""
         half = max((x2 - x1) / 2, 12)
         self._parts.append(
             f'<path class="line" marker-end="url(#tip)" '
@@ -122,34 +122,34 @@ class Canvas:
         )
 
     def path(self, d: str, style: str) -> None:
-        """Any path; it does not make the paper grow."""
+        """Draw a path, which does not extend the canvas."""
         self._parts.append(f'<path class="{style}" d="{d}"/>')
 
     def rect(
         self, x: float, y: float, width: float, height: float, style: str, round_: float = 5
     ) -> None:
-        """A rectangle with round corners."""
-        self._seen(x + width, y + height)
+        """Draw a rectangle with rounded corners."""
+        self._extend(x + width, y + height)
         self._parts.append(
             f'<rect class="{style}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
             f'rx="{round_:g}" stroke-width="1.2"/>'
         )
 
     def dot(self, x: float, y: float, tone: str, text: str = "", radius: float = 10) -> None:
-        """A tuple: a dot, with its name in it if there is room."""
-        self._seen(x + radius, y + radius)
+        """Draw a tuple: a dot, with its name in it."""
+        self._extend(x + radius, y + radius)
         self._parts.append(f'<circle class="{tone}" cx="{x:g}" cy="{y:g}" r="{radius:g}"/>')
         if text:
             style = f"on {tone.removesuffix('-in')}-text" if tone.endswith("-in") else "on"
             self.text(x, y + 4, text, style, "middle")
 
     def pin(self, x: float, y: float, tone: str = "result") -> None:
-        """A result, at the moment at which it leaves: a pin that points down to the place."""
-        self._seen(x + 6, y)
+        """Draw a pin that points down at the time at which a result is emitted."""
+        self._extend(x + 6, y)
         self._parts.append(f'<path class="{tone}" d="M{x:g} {y:g} l-5.5 -8.5 h11 z"/>')
 
     def svg(self) -> str:
-        """The drawing as one SVG document."""
+        """Return the drawing as an SVG document."""
         width, height = round(self._right + _PAD), round(self._bottom + _PAD)
         body = "\n".join(f"  {part}" for part in self._parts)
         return (

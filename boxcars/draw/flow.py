@@ -1,4 +1,4 @@
-"""Drawings of what a box does to tuples: small tables go in, small tables come out."""
+"""Drawings of the effect of a box: small tables of its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _BOX_HEIGHT, _NAME = 68.0, 24.0
 
 @dataclass(frozen=True)
 class Sheet:
-    """A small table: its name, its columns and its rows as they are shown."""
+    """A small table: its name, its columns and its formatted rows."""
 
     name: str
     tone: Tone
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
-    """A few words beside its name."""
+    """A note next to the name."""
 
     @property
     def widths(self) -> tuple[float, ...]:
-        """How wide each column is."""
+        """The width of each column."""
         cells = [self.columns, *self.rows]
         return tuple(
             max(text_width(row[i], "cell") for row in cells) + 14 for i in range(len(self.columns))
@@ -31,19 +31,19 @@ class Sheet:
 
     @property
     def width(self) -> float:
-        """How wide the table is."""
+        """The width of the table."""
         title = text_width(f"{self.name}  {self.note}", "name")
         return max(sum(self.widths), title - 2 * _PAD) + 2 * _PAD - 14
 
     @property
     def height(self) -> float:
-        """How high the table is, with its name above it."""
+        """The height of the table, including its name."""
         return _NAME + _LINE * (1 + max(len(self.rows), 1)) + 12
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A box between the sheets that enter and those that leave; stored tables stand below it."""
+    """A box between the tables of its inputs and outputs, with stored tables below."""
 
     title: str
     icon: str
@@ -56,17 +56,17 @@ class Flow:
 
 
 def draw_flow(flow: Flow) -> str:
-    """The drawing as SVG: sheets and box around one middle line, stored tables below the box."""
+    """Draw a flow as SVG: tables and box centred on one line, stored tables below the box."""
     canvas = Canvas(flow.title)
-    before, behind = _column_height(flow.inputs), _column_height(flow.outputs)
-    center = _TOP + max((before + _NAME) / 2, (behind + _NAME) / 2, _BOX_HEIGHT / 2)
+    left, right = _column_height(flow.inputs), _column_height(flow.outputs)
+    center = _TOP + max((left + _NAME) / 2, (right + _NAME) / 2, _BOX_HEIGHT / 2)
     box_x = _LEFT + max(sheet.width for sheet in flow.inputs) + _ACROSS
     stored = sum(sheet.width for sheet in flow.stored) + _ACROSS * max(len(flow.stored) - 1, 0)
     width = max(_box_width(flow), stored)
     out_x = box_x + width + _ACROSS
     top = center - _BOX_HEIGHT / 2
-    in_at = _stack(canvas, flow.inputs, _LEFT, center - (before + _NAME) / 2)
-    out_at = _stack(canvas, flow.outputs, out_x, center - (behind + _NAME) / 2)
+    in_at = _stack(canvas, flow.inputs, _LEFT, center - (left + _NAME) / 2)
+    out_at = _stack(canvas, flow.outputs, out_x, center - (right + _NAME) / 2)
     for number, (sheet, y) in enumerate(zip(flow.inputs, in_at, strict=True)):
         to = top + _BOX_HEIGHT * (number + 1) / (len(in_at) + 1)
         canvas.arrow(_LEFT + sheet.width + 4, y, box_x - 2, to)
@@ -83,7 +83,7 @@ def draw_flow(flow: Flow) -> str:
 
 
 def _row(canvas: Canvas, sheets: tuple[Sheet, ...], x: float, y: float) -> None:
-    """Draw stored tables side by side, with an arrow from what was to what is."""
+    """Draw stored tables side by side, with arrows from the old to the new content."""
     level = y + _NAME + (min(sheet.height for sheet in sheets) - _NAME) / 2
     for number, sheet in enumerate(sheets):
         _sheet(canvas, sheet, x, y)
@@ -102,7 +102,7 @@ def _box_width(flow: Flow) -> float:
 
 
 def _stack(canvas: Canvas, sheets: tuple[Sheet, ...], x: float, y: float) -> list[float]:
-    """Draw the sheets one below the other; the height at which the arrow of each begins or ends."""
+    """Draw tables below each other; returns the y coordinate of each table's arrow."""
     at = []
     for sheet in sheets:
         _sheet(canvas, sheet, x, y)

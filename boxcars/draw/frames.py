@@ -1,4 +1,4 @@
-"""A picture in frames: items that belong together stand in one frame, frames stand in columns."""
+"""Drawings with frames: each frame contains items that belong together; frames form columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STYLE = """<style>
 
 @dataclass(frozen=True)
 class Frame:
-    """Items that belong together, under a title and a note."""
+    """Items that belong together, with a title and a note."""
 
     key: str
     title: str
@@ -33,30 +33,30 @@ class Frame:
 
 @dataclass(frozen=True)
 class Link:
-    """An arrow from an item of one frame to an item of another, with words where it arrives."""
+    """An arrow between items of different frames, labelled with ``words`` at its end."""
 
     source: str
     target: str
     port: int
     label: str = ""
-    """The output that it leaves by, where there are several."""
+    """The output port, if the source has several."""
     words: str = ""
     tooltip: str = ""
 
     @property
     def exit(self) -> str:
-        """Where it leaves the frame; all arrows of one output leave together."""
+        """The door where it leaves its frame; all arrows of an output share one."""
         return f"out {self.label} {self.source}"
 
     @property
     def entrance(self) -> str:
-        """Where it enters the other frame."""
+        """The door where it enters the other frame."""
         return f"in {self.port} {self.target}"
 
 
 @dataclass(frozen=True)
 class _Inside:
-    """A frame laid out by itself: where things are in it, and how large it is."""
+    """The layout inside a frame: positions, routes and size."""
 
     at: Mapping[str, Point]
     arrows: tuple[tuple[Arrow, tuple[str, ...]], ...]
@@ -67,7 +67,7 @@ class _Inside:
 def to_framed_svg(
     picture: Picture, frames: Sequence[Frame], links: Sequence[Link], columns: str = "level"
 ) -> str:
-    """The picture as one SVG document: each frame behind all that it reads."""
+    """Draw the picture as SVG: each frame is right of the frames that it reads."""
     inside = {frame.key: _lay_out(picture, frame, links) for frame in frames}
     outer, layers = _outer(picture, frames, links)
     widths = [
@@ -106,7 +106,7 @@ def to_framed_svg(
 def _outer(
     picture: Picture, frames: Sequence[Frame], links: Sequence[Link]
 ) -> tuple[Mapping[str, str], Layers]:
-    """The frame of each item, and the frames in their columns."""
+    """Return the frame of each item, and the columns of frames."""
     home = {item: frame.key for frame in frames for item in frame.items}
     items = {f.key: Item(f.key, "superbox", "", f.title, "", "") for f in frames}
     arrows = tuple(Arrow(home[link.source], home[link.target], "", "") for link in links)
@@ -116,7 +116,7 @@ def _outer(
 def _lefts(
     layers: Layers, widths: Sequence[float], home: Mapping[str, str], links: Sequence[Link]
 ) -> list[float]:
-    """Where each column starts: the words on its arrows need room before it."""
+    """Return the x coordinate of each column, leaving room for the labels of its arrows."""
     room = [0.0] * len(widths)
     for number, column in enumerate(layers.columns):
         words = [len(_words(link)) for link in links if home[link.target] in column]
@@ -128,7 +128,7 @@ def _lefts(
 
 
 def _lay_out(picture: Picture, frame: Frame, links: Sequence[Link]) -> _Inside:
-    """The items of a frame from left to right, with the doors by which arrows enter and leave."""
+    """Lay out the items of a frame from left to right, with doors for arrows in and out."""
     arrows = [a for a in picture.arrows if {a.source, a.target} <= set(frame.items)]
     enter = {link.entrance: link.target for link in links if link.target in frame.items}
     leave = {link.exit: link.source for link in links if link.source in frame.items}
@@ -137,9 +137,10 @@ def _lay_out(picture: Picture, frame: Frame, links: Sequence[Link]) -> _Inside:
     items = {key: picture.items[key] for key in frame.items} | doors
     known = {key: item for key, item in items.items() if key not in leave}
     last = find_layers(Picture("", known, tuple(steps))).columns[-1]
-    behind = next(key for key in last if not is_bend(key))
+    rightmost = next(key for key in last if not is_bend(key))
     steps += [Arrow(item, door, "", "") for door, item in leave.items()]
-    steps += [Arrow(behind, door, "", "") for door in leave]  # unseen: doors are behind all
+    # Invisible arrows that put the doors right of all items.
+    steps += [Arrow(rightmost, door, "", "") for door in leave]
     layers = find_layers(Picture("", items, tuple(steps)))
     small = {key for column in layers.columns for key in column if is_bend(key) or key in doors}
     gap = {k: _DOWN if k in small else HEIGHT + _DOWN for column in layers.columns for k in column}
@@ -170,8 +171,8 @@ def _words(link: Link) -> str:
     return shorten(link.words, _LABEL)
 
 
-def _frame(frame: Frame, inside: _Inside, place: Point) -> str:
-    x, y = place
+def _frame(frame: Frame, inside: _Inside, at: Point) -> str:
+    x, y = at
     return (
         f'  <g class="frame-of"><rect class="frame" x="{x:g}" y="{y:g}" '
         f'width="{inside.width:g}" height="{inside.height:g}" rx="14"/>'
@@ -180,9 +181,9 @@ def _frame(frame: Frame, inside: _Inside, place: Point) -> str:
     )
 
 
-def _content(picture: Picture, frame: Frame, inside: _Inside, place: Point) -> str:
-    """The items of a frame and the arrows between them."""
-    at = {key: (x + place[0], y + place[1]) for key, (x, y) in inside.at.items()}
+def _content(picture: Picture, frame: Frame, inside: _Inside, corner: Point) -> str:
+    """Draw the items of a frame and the arrows between them."""
+    at = {key: (x + corner[0], y + corner[1]) for key, (x, y) in inside.at.items()}
     items = set(frame.items)
     lines = []
     for arrow, route in inside.arrows:
@@ -203,9 +204,9 @@ def _content(picture: Picture, frame: Frame, inside: _Inside, place: Point) -> s
     return "\n".join(lines)
 
 
-def _side(place: Point) -> Point:
-    """The middle of the right side of an item."""
-    return place[0] + WIDTH, place[1] + HEIGHT / 2
+def _side(corner: Point) -> Point:
+    """Return the middle of the right side of an item."""
+    return corner[0] + WIDTH, corner[1] + HEIGHT / 2
 
 
 def _link(
@@ -216,7 +217,7 @@ def _link(
     at: Mapping[str, Point],
     widths: Sequence[float],
 ) -> str:
-    """The arrow between two frames, through the bends of the columns between them."""
+    """Draw an arrow between two frames, through the bends of the columns between them."""
     source, target = home[link.source], home[link.target]
     column = {key: number for number, keys in enumerate(layers.columns) for key in keys}
 
@@ -235,7 +236,7 @@ def _link(
 
 
 def _line(points: Sequence[Point], tip: bool, tooltip: str) -> str:
-    """A smooth line through some points; between the two points of a bend it is straight."""
+    """Draw a smooth line through points; between the two points of a bend it is straight."""
     x, y = points[0]
     path = f"M{x:g} {y:g}"
     for to_x, to_y in points[1:]:
@@ -248,7 +249,7 @@ def _line(points: Sequence[Point], tip: bool, tooltip: str) -> str:
 
 
 def to_framed_mermaid(picture: Picture, frames: Sequence[Frame], links: Sequence[Link]) -> str:
-    """The picture as a Mermaid flowchart, with a subgraph for each frame."""
+    """Write the picture as a Mermaid flowchart, with a subgraph for each frame."""
     ids = {key: f"n{number}" for number, key in enumerate(picture.items)}
     home = {item: frame.key for frame in frames for item in frame.items}
     lines = ["flowchart LR"]

@@ -1,4 +1,4 @@
-"""Where the items of a picture go: columns along the arrows, few crossings within a column."""
+"""Layered layout: items in columns along the arrows, with few crossings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from boxcars.draw.picture import Picture
 
 Link = tuple[str, str]
 _SWEEPS = 6
+"""Passes that sort the columns."""
 _PULLS = 24
+"""Passes that align items with their neighbours."""
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Columns from left to right. An arrow over several columns passes through *bends* in them.
+    """Columns from left to right. An arrow across several columns passes through *bends* in them.
 
-    ``routes`` has for each arrow (source, target) the keys it passes, both ends included.
+    ``routes`` has for each arrow (source, target) the keys on its route, both ends included.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -26,18 +28,18 @@ class Layers:
 
     @property
     def links(self) -> list[Link]:
-        """The steps of all routes, each between neighbouring columns."""
+        """The steps of all routes, each between adjacent columns."""
         steps = {(a, b): None for route in self.routes.values() for a, b in pairwise(route)}
         return list(steps)
 
 
 def is_bend(key: str) -> bool:
-    """Whether a key stands for a bend of an arrow and not for an item."""
+    """Whether a key is a bend of an arrow, not an item."""
     return key.startswith("~")
 
 
 def find_layers(picture: Picture) -> Layers:
-    """Put every item behind all that it reads, and sort the columns so that few arrows cross."""
+    """Put every item right of its inputs, and sort the columns so that few arrows cross."""
     links = list(dict.fromkeys((arrow.source, arrow.target) for arrow in picture.arrows))
     ranks = _ranks(picture.items, links)
     columns: list[list[str]] = [[] for _ in range(max(ranks.values(), default=0) + 1)]
@@ -55,7 +57,7 @@ def find_layers(picture: Picture) -> Layers:
 
 
 def _ranks(items: Iterable[str], links: Sequence[Link]) -> dict[str, int]:
-    """The length of the longest way to each item; a loop is cut where it is found."""
+    """Return the length of the longest path to each item; a loop is cut where it is found."""
     before: dict[str, list[str]] = {key: [] for key in items}
     for source, target in links:
         before[target].append(source)
@@ -71,13 +73,13 @@ def _ranks(items: Iterable[str], links: Sequence[Link]) -> dict[str, int]:
             waiting += reversed(ahead)
             if not ahead:
                 waiting.pop()
-                behind = max((ranks.get(source, -1) for source in before[top]), default=-1)
-                ranks.setdefault(top, behind + 1)
+                last = max((ranks.get(source, -1) for source in before[top]), default=-1)
+                ranks.setdefault(top, last + 1)
     return ranks
 
 
 def _sort(columns: Sequence[Sequence[str]], links: Sequence[Link]) -> tuple[tuple[str, ...], ...]:
-    """Sort each column by the mean place of its neighbours, forth and back."""
+    """Sort each column by the mean index of its neighbours, in alternating directions."""
     found = [list(column) for column in columns]
     before: dict[str, list[str]] = {}
     after: dict[str, list[str]] = {}
@@ -90,22 +92,22 @@ def _sort(columns: Sequence[Sequence[str]], links: Sequence[Link]) -> tuple[tupl
         neighbours = before if forth else after
         for number in order:
             other = found[number - 1 if forth else number + 1]
-            place = {key: index for index, key in enumerate(other)}
+            rows = {key: index for index, key in enumerate(other)}
             own = {key: index for index, key in enumerate(found[number])}
             found[number].sort(
-                key=lambda key, place=place, own=own, near=neighbours: _mean(  # type: ignore[misc]
-                    [place[n] for n in near.get(key, ()) if n in place], own[key]
+                key=lambda key, rows=rows, own=own, near=neighbours: _mean(  # type: ignore[misc]
+                    [rows[n] for n in near.get(key, ()) if n in rows], own[key]
                 )
             )
     return tuple(map(tuple, found))
 
 
-def _mean(places: list[int], otherwise: int) -> float:
-    return fmean(places) if places else float(otherwise)
+def _mean(rows: list[int], default: int) -> float:
+    return fmean(rows) if rows else float(default)
 
 
 def spread(layers: Layers, gap: Mapping[str, float]) -> dict[str, float]:
-    """A height for each key: near its neighbours, and no two of a column closer than their gaps."""
+    """Return a y coordinate per key, near its neighbours, with the gaps within columns kept."""
     heights = {
         key: sum(gap[k] for k in column[:index])
         for column in layers.columns
@@ -125,7 +127,7 @@ def spread(layers: Layers, gap: Mapping[str, float]) -> dict[str, float]:
 
 
 def _apart(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """Heights as wanted but at least a gap apart: blocks that collide move together."""
+    """Return heights near the wanted ones but at least a gap apart: colliding blocks are merged."""
     blocks: list[list[float]] = []
     offset = 0.0
     offsets = []

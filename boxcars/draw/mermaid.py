@@ -1,4 +1,4 @@
-"""A picture as a Mermaid flowchart, for Markdown pages."""
+"""Drawings as Mermaid flowcharts, for Markdown pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHAPES = {
 
 
 def to_mermaid(picture: Picture) -> str:
-    """The flowchart; ids are numbers, because names may hold anything."""
+    """Write a Mermaid flowchart; ids are numbers, because names may contain any character."""
     ids = {key: f"n{number}" for number, key in enumerate(picture.items)}
     lines = ["flowchart LR"]
     lines += [f"    {ids[key]}{shape(item)}" for key, item in picture.items.items()]
@@ -26,7 +26,7 @@ def to_mermaid(picture: Picture) -> str:
 
 
 def shape(item: Item) -> str:
-    """An item as a node, in the shape of its kind."""
+    """Write an item as a node, in the shape of its kind."""
     start, end = _SHAPES[item.kind]
     summary = item.summary if len(item.summary) <= 48 else item.summary[:47] + "…"
     words = f"{mermaid_text(item.name)}<br/><small>{mermaid_text(summary)}</small>"
@@ -34,7 +34,7 @@ def shape(item: Item) -> str:
 
 
 def mermaid_text(text: str) -> str:
-    """A text without the characters that mean something to Mermaid."""
+    """Escape the special characters of Mermaid."""
     for character, code in (("&", "amp"), ('"', "quot"), ("<", "lt"), (">", "gt"), ("|", "#124")):
         text = text.replace(character, f"&{code};")
     return text.replace("\n", " ")

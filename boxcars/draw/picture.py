@@ -1,4 +1,4 @@
-"""What is to be seen of a network, whatever the way to draw it: items and arrows."""
+"""The content of a drawing, independent of its format: items and arrows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["input", "output", "stateless", "stateful", "superbox"]
 
 @dataclass(frozen=True)
 class Item:
-    """An input, a box or an output: how it looks and what it says."""
+    """An input, a box or an output, with its texts."""
 
     key: str
     kind: Kind
@@ -30,19 +30,19 @@ class Item:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An arrow between two items; ``label`` is the output it leaves by, where there are several."""
+    """An arrow between two items; ``label`` is the output port, if the source has several."""
 
     source: str
     target: str
     label: str
     tooltip: str
     keeps: str = ""
-    """The connection point on it, if there is one."""
+    """The name of its connection point, if any."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """All there is to be seen."""
+    """The items and arrows of a drawing."""
 
     name: str
     items: Mapping[str, Item]
@@ -50,12 +50,12 @@ class Picture:
 
 
 def output_key(name: str) -> str:
-    """The key of an output, which may have the name of a box."""
+    """Return the key of an output, which may share its name with a box."""
     return f"-> {name}"
 
 
 def picture_of(net: Network) -> Picture:
-    """The items and arrows of a network, superboxes closed; it need not be right to be drawn."""
+    """Return the items and arrows of a network, which need not be valid; superboxes stay closed."""
     schemas = net.check().schemas
     points = {point.arc: name for name, point in net.connection_points.items()}
     items: dict[str, Item] = {}
@@ -94,7 +94,7 @@ def _box(name: str, node: Node) -> Item:
 
 
 def window_words(plain: Mapping[str, Any]) -> str:
-    """A window in a few words.
+    """Summarize a window.
 
     >>> window_words({"tuples": 2, "advance": 1}), window_words({"time": 60})
     ('2 tuples / 1', 'time 60')
@@ -110,7 +110,7 @@ def window_words(plain: Mapping[str, Any]) -> str:
 
 
 def summarize(plain: Mapping[str, Any]) -> str:
-    """The gist of a box in a few words.
+    """Summarize the parameters of a box.
 
     >>> summarize({"where": ["price < 1", "price < 5"], "else": True})
     'price < 1 | price < 5 | else'

@@ -1,4 +1,4 @@
-"""A plan for people: as text with its costs, and as a picture with a frame for each subquery."""
+"""Drawings of plans: as text with costs, and as a picture with a frame for each subquery."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boxcars.plan.subquery import Edge, Plan, Subquery
 
 
 def plan_text(plan: Plan, checked: Checked) -> str:
-    """The levels with their subqueries, how each arc is split, and what the strategies cost."""
+    """Write the levels with their subqueries, the routing of each arc, and the costs."""
     counts = f"{_count(len(plan.subqueries), 'subquery', 'subqueries')}, "
     counts += _count(len(plan.levels), "level", "levels")
     lines = [f"{plan.network} by {plan.strategy}: {counts}"]
@@ -37,8 +37,8 @@ def _subquery_lines(subquery: Subquery, checked: Checked) -> list[str]:
     if subquery.boxes:
         lines.append("runs " + "  ".join(f"{boxes[b].box.icon} {b}" for b in subquery.boxes))
     lines.append(_size(subquery))
-    if subquery.whole and subquery.kind not in ("prefix", "single"):
-        lines.append(f"one piece: {subquery.whole}")
+    if subquery.one_piece_reason and subquery.kind not in ("prefix", "single"):
+        lines.append(f"one piece: {subquery.one_piece_reason}")
     if subquery.splittable:
         lines.append(f"{subquery.entry} is computed in part before the shuffle")
     return lines
@@ -56,14 +56,14 @@ def _count(number: int, one: str, more: str) -> str:
 
 
 def _words(edge: Edge) -> str:
-    """How an edge is split; the left side of pairs are the rows of the grid."""
+    """Describe the routing of an edge; for pairs, the left side are the rows of the grid."""
     if edge.routing.kind != "pairs":
         return str(edge.routing)
     return f"pairs, {('rows', 'columns')[edge.port % 2]} by {', '.join(edge.routing.fields)}"
 
 
 def _cost_lines(plan: Plan, checked: Checked) -> list[str]:
-    """The strategies beside each other, the one of this plan marked."""
+    """Write a table of the strategies' costs, with the one of this plan marked."""
     sizes = [subquery.instances for subquery in plan.subqueries if subquery.boxes]
     total = max(sizes, default=1) if plan.strategy == "query-cloud" else max(sum(sizes), 1)
     heads = ["subclusters", "of", "fan-out", "hops", "cost", "channels"]
@@ -81,18 +81,18 @@ def _cost_lines(plan: Plan, checked: Checked) -> list[str]:
 
 
 def plan_svg(plan: Plan, checked: Checked) -> str:
-    """A frame for each subquery, a column for each level."""
+    """Draw a plan as SVG: a frame for each subquery, a column for each level."""
     return to_framed_svg(picture_of(checked.network), _frames(plan, checked), _links(plan, checked))
 
 
 def plan_mermaid(plan: Plan, checked: Checked) -> str:
-    """A subgraph for each subquery."""
+    """Write a plan as Mermaid, with a subgraph for each subquery."""
     net = checked.network
     return to_framed_mermaid(picture_of(net), _frames(plan, checked), _links(plan, checked))
 
 
 def _frames(plan: Plan, checked: Checked) -> list[Frame]:
-    """Each subquery with its boxes, the input that it reads and the outputs that it writes."""
+    """Return a frame for each subquery, with its boxes, its input and its outputs."""
     frames = []
     for subquery in plan.subqueries:
         items = ((subquery.source,) if subquery.source is not None else ()) + subquery.boxes

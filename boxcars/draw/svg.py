@@ -1,4 +1,4 @@
-"""A picture as SVG: readable on paper and on screen, with the schema of each arc on hover."""
+"""Drawings as SVG, with the schema of each arc as a tooltip."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _STYLE = """
 """
 
 
-def to_svg(picture: Picture, places: Mapping[str, Point] | None = None) -> str:
-    """The picture as one SVG document; items in ``places`` stand where a person put them."""
+def to_svg(picture: Picture, positions: Mapping[str, Point] | None = None) -> str:
+    """Draw the picture as SVG; ``positions`` override the automatic layout."""
     layers = find_layers(picture)
     gap = {
         key: (_DOWN if is_bend(key) else HEIGHT + _DOWN)
@@ -47,8 +47,8 @@ def to_svg(picture: Picture, places: Mapping[str, Point] | None = None) -> str:
         for number, column in enumerate(layers.columns)
         for key in column
     }
-    at |= dict(places or {})
-    moved = set(places or {})
+    at |= dict(positions or {})
+    moved = set(positions or {})
     exits = _exits(picture, at)
     lines = [defs(picture.name)]
     for arrow in picture.arrows:
@@ -67,7 +67,7 @@ def to_svg(picture: Picture, places: Mapping[str, Point] | None = None) -> str:
 
 
 def defs(name: str) -> str:
-    """What stands at the top of a picture: its title, its style, the tip of its arrows."""
+    """Return the head of a drawing: title, style and arrow marker."""
     return (
         f"  <title>{escape(name)}</title>\n  <style>{_STYLE}  </style>\n"
         '  <defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
@@ -78,7 +78,7 @@ def defs(name: str) -> str:
 
 
 def _exits(picture: Picture, at: Mapping[str, Point]) -> dict[tuple[str, str], float]:
-    """How far down its side each output leaves an item: those that go up further up."""
+    """Return the y offset of each output on its item, sorted by the heights of the targets."""
     targets: dict[str, dict[str, list[float]]] = {}
     for arrow in picture.arrows:
         heights = targets.setdefault(arrow.source, {}).setdefault(arrow.label, [])
@@ -91,7 +91,7 @@ def _exits(picture: Picture, at: Mapping[str, Point]) -> dict[tuple[str, str], f
 
 
 def _arrow(arrow: Arrow, route: tuple[str, ...], at: Mapping[str, Point], exit_: float) -> str:
-    """A smooth line from the right side of the source through its bends to the target."""
+    """Draw a smooth line from the right side of the source through its bends to the target."""
     x, y = at[route[0]][0] + WIDTH, at[route[0]][1] + exit_
     start, path = (x, y), f"M{x:g} {y:g}"
     for key in route[1:]:
@@ -119,9 +119,9 @@ def _arrow(arrow: Arrow, route: tuple[str, ...], at: Mapping[str, Point], exit_:
     return "  <g>\n" + "\n".join(parts) + "\n  </g>"
 
 
-def item_svg(item: Item, place: Point) -> str:
-    """An item at its place."""
-    x, y = place
+def item_svg(item: Item, at: Point) -> str:
+    """Draw an item at a position."""
+    x, y = at
     line, fill = _COLOURS[item.kind]
     round_ = HEIGHT / 2 if item.kind in ("input", "output") else 9
     parts = [f"    <title>{escape(item.tooltip or item.name)}</title>"]
@@ -150,10 +150,10 @@ def item_svg(item: Item, place: Point) -> str:
 
 
 def escape(text: str) -> str:
-    """The text as it stands in XML, without the characters that XML can't hold."""
+    """Escape a text for XML, replacing characters that XML can't contain."""
     return html.escape(_FORBIDDEN.sub("\ufffd", text))
 
 
 def shorten(text: str, most: int) -> str:
-    """The text, cut where it is too long."""
+    """Truncate a text to ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"

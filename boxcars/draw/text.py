@@ -1,4 +1,4 @@
-"""A picture in the characters of a terminal."""
+"""Drawings in box-drawing characters, for terminals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 _LINES = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"
 _HEIGHT = 4
 _SUMMARIES = (34, 24, 16, 8)
-"""How wide a summary may be: the first that lets the picture fit is taken."""
+"""Maximum widths of summaries, in characters; the first that makes the drawing fit is used."""
 
 
 class _Canvas:
@@ -38,9 +38,9 @@ class _Canvas:
             self.texts[row, column + offset] = character
 
     def __str__(self) -> str:
-        cells = {place: _LINES[mask] for place, mask in self.lines.items()} | self.texts
+        cells = {cell: _LINES[mask] for cell, mask in self.lines.items()} | self.texts
         rows = []
-        for row in range(max((place[0] for place in cells), default=-1) + 1):
+        for row in range(max((cell[0] for cell in cells), default=-1) + 1):
             columns = [column for at, column in cells if at == row]
             rows.append(
                 "".join(cells.get((row, c), " ") for c in range(max(columns, default=-1) + 1))
@@ -49,10 +49,10 @@ class _Canvas:
 
 
 def to_text(picture: Picture, width: int | None = None) -> str:
-    """The picture in box-drawing characters, from left to right.
+    """Draw the picture in box-drawing characters, from left to right.
 
-    Lines leave an item in its upper row and enter it in its lower one, so that no two lines of
-    different arrows ever lie on top of each other. What does not fit into ``width`` becomes a list.
+    Lines leave an item in its upper row and enter it in its lower one, so that lines of different
+    arrows never overlap. A drawing that does not fit into ``width`` becomes a list.
     """
     words = legend(picture)
     for widest in _SUMMARIES:
@@ -63,7 +63,7 @@ def to_text(picture: Picture, width: int | None = None) -> str:
 
 
 def _listing(picture: Picture) -> str:
-    """One line for each item, with what follows it: for terminals that are too narrow."""
+    """List the items, one per line with their consumers: for terminals that are too narrow."""
     names = max(len(item.name) for item in picture.items.values())
     lines = []
     for key, item in picture.items.items():
@@ -101,7 +101,7 @@ def _even(height: float) -> int:
 
 
 def _settle(layers: Layers, rows: dict[str, int], gap: Mapping[str, float]) -> None:
-    """Push down what rounding brought too close."""
+    """Move down items that rounding brought too close together."""
     for column in layers.columns:
         free = 0
         for key in column:
@@ -132,7 +132,7 @@ def _draw_bend(canvas: _Canvas, row: int, left: int, right: int) -> None:
 
 
 def _lanes(layers: Layers, number: int) -> list[str]:
-    """The keys of a column from which lines leave, each with a lane of its own."""
+    """Return the keys of a column from which lines leave; each has its own lane."""
     sources = dict.fromkeys(source for source, _ in layers.links)
     return [key for key in layers.columns[number] if key in sources]
 
@@ -159,7 +159,7 @@ def _draw_links(
 
 
 def legend(picture: Picture) -> str:
-    """What the lines can't say: which output an arrow leaves by, and what is kept on it."""
+    """List what the lines can't show: output ports of arrows, and connection points."""
     lines = []
     for arrow in picture.arrows:
         words = [f"by '{arrow.label}'"] if arrow.label else []

@@ -1,4 +1,4 @@
-"""Drawings of tuples in time: lanes of dots, and below them windows, waits and results as bars."""
+"""Timelines of tuples: lanes of dots, and below them windows, waits and results as bars."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _GAP = 22.0
 
 @dataclass(frozen=True)
 class Dot:
-    """A tuple at a place of the axis; a hollow one did not get through."""
+    """A tuple on the axis; a hollow one was not passed on."""
 
     at: float
     text: str
     tone: Tone = "left"
     hollow: bool = False
     height: float = 0.0
-    """Between 0, on the line of its lane, and 1."""
+    """From 0, on the line of its lane, to 1."""
 
 
 @dataclass(frozen=True)
 class Lane:
-    """Tuples of one stream; ``curve`` joins them by a line, in a lane that is ``tall``."""
+    """The tuples of one stream; ``curve`` connects them in a lane of height ``tall``."""
 
     name: str
     dots: tuple[Dot, ...]
@@ -36,7 +36,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Bar:
-    """A window or a wait, the tuples in it, when its result leaves, and what is said of it."""
+    """A window or a wait, its tuples, the time of its result (``mark``), and texts."""
 
     name: str
     start: float
@@ -46,7 +46,7 @@ class Bar:
     says: tuple[str, ...] = ()
     tone: Tone = "window"
     around: tuple[bool, bool] = (False, False)
-    """Whether it goes a little beyond the tuples at its start and its end, to hold them."""
+    """Whether it extends a little beyond the tuples at its start and its end."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Link:
-    """A line between two dots: the number of the lane and the place, twice."""
+    """A line between two dots: for each end the lane number and the axis position."""
 
     start: tuple[int, float]
     end: tuple[int, float]
@@ -66,7 +66,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Chart:
-    """All of a drawing; ``low`` and ``high`` are the ends of the axis, ``step`` its ticks."""
+    """A timeline; ``low`` and ``high`` are the ends of the axis, ``step`` the tick distance."""
 
     title: str
     axis: str
@@ -79,12 +79,12 @@ class Chart:
     links: tuple[Link, ...] = ()
     moments: tuple[float, ...] = ()
     band: tuple[float, float] | None = None
-    """A piece of the axis that is marked, in the first two lanes."""
+    """A marked range of the axis, in the first two lanes."""
     axis_labels: tuple[str, ...] = ()
 
 
 class _Drawing:
-    """Where things are, and how each is drawn."""
+    """The coordinates of a chart, and its drawing."""
 
     def __init__(self, chart: Chart) -> None:
         self.chart, self.canvas = chart, Canvas(chart.title)
@@ -119,7 +119,7 @@ class _Drawing:
         return self.canvas.svg()
 
     def _ground(self) -> None:
-        """The title, the band, the grid with its numbers, and the links."""
+        """Draw the title, the band, the grid with its numbers, and the links."""
         chart, canvas = self.chart, self.canvas
         canvas.text(_LEFT, _TOP + 2, chart.title, "name")
         if chart.band:
@@ -153,24 +153,24 @@ class _Drawing:
         together = Counter(dot.at for dot in lane.dots)
         seen: Counter[float] = Counter()
         for dot in lane.dots:
-            place, number = seen[dot.at], together[dot.at]
+            index, number = seen[dot.at], together[dot.at]
             seen[dot.at] += 1
-            x = self.x(dot.at) + (place - (number - 1) / 2) * 21
+            x = self.x(dot.at) + (index - (number - 1) / 2) * 21
             tone = f"{dot.tone}-in" if dot.hollow else dot.tone
             if dot.height:
                 canvas.line(x, y, x, y - dot.height * lane.tall, "faint")
             canvas.dot(x, y - dot.height * lane.tall, tone, dot.text, 10 if dot.text else 6)
 
     def _columns(self) -> list[float]:
-        """Where the columns to the right of the bars begin; their headings."""
-        places, x = [], self.x(self.chart.high) + 34
+        """Draw the headings of the columns right of the bars; returns their x coordinates."""
+        lefts, x = [], self.x(self.chart.high) + 34
         bars = [row for row in self.chart.rows if isinstance(row, Bar)]
         for number, name in enumerate(self.chart.columns):
             self.canvas.text(x, self.axis, name, "soft")
-            places.append(x)
+            lefts.append(x)
             said = [bar.says[number] for bar in bars if number < len(bar.says)]
             x += max(text_width(text) for text in [name, *said]) + 18
-        return places
+        return lefts
 
     def _bar(self, bar: Bar, y: float, columns: Sequence[float]) -> None:
         canvas = self.canvas
@@ -191,7 +191,7 @@ class _Drawing:
 
 
 def number_text(number: float) -> str:
-    """A number as it is shown.
+    """Format a number.
 
     >>> number_text(-2.0)
     '−2'
@@ -200,5 +200,5 @@ def number_text(number: float) -> str:
 
 
 def draw_chart(chart: Chart) -> str:
-    """The drawing as SVG."""
+    """Draw a timeline as SVG."""
     return _Drawing(chart).draw()

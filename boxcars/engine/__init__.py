@@ -1,1 +1,1 @@
-"""What makes a network run."""
+"""The engine: runs networks, on Spark or in this process."""

@@ -1,7 +1,7 @@
-"""The in-process runner: a network over tables, train by train, without Spark and Java.
+"""The in-process runner: a network over finite tables, train by train, without Spark and Java.
 
-It calls the same kernels as the engine; only the moving of trains differs. Tests, previews and
-notebooks use it.
+It calls the same kernels as a run on Spark; only the transport of trains differs. Tests, previews
+and notebooks use it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import pyarrow as pa
 
 from boxcars.connectors.conform import DEAD_LETTERS, Conformed, as_frame, conform
 from boxcars.connectors.files import read_input
+from boxcars.connectors.read.arrivals import stamp_by_number
 from boxcars.connectors.read.rate import all_rows
 from boxcars.connectors.read.sources import Files, Mark, Rate, Script
 from boxcars.engine.flow.box_stats import BoxStats
 from boxcars.engine.flow.input_ordering import ordered_turns
-from boxcars.engine.flow.single_instance import Whole
+from boxcars.engine.flow.single_instance import SingleInstance
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.model.check import Checked
 from boxcars.model.entities import Input
@@ -37,9 +38,9 @@ class Preview(Mapping[str, pa.Table]):
     tables: Mapping[str, pa.Table]
     stats: Mapping[str, BoxStats]
     dead: pa.Table
-    """Records that became no tuple and that no box asked for: (source, record, reason)."""
+    """Dead letters that no box reads: (source, record, reason)."""
     stored: Mapping[str, pa.Table] = field(default_factory=dict)
-    """What the stored tables in memory hold after the run, in the order of their values."""
+    """Contents of the in-memory stored tables after the run, sorted by value."""
 
     def __getitem__(self, output: str) -> pa.Table:
         return self.tables[output]
@@ -61,12 +62,13 @@ def preview(
     """Run a network in this process over finite inputs.
 
     A source is a path or :func:`files`, :func:`rate`, :func:`script`, an Arrow table, a Polars or
-    pandas frame, a dict of columns or a list of rows. The input is cut into ``trains``; the result
-    does not depend on their number.
+    pandas frame, a dict of columns or a list of rows. The input is split into ``trains``; the
+    result does not depend on their number. There is no wall clock: ``clock: wall`` has no effect,
+    and with ``ts: arrival`` tuple ``n`` arrives ``n`` seconds after 1970-01-01.
 
-    A stored table is given like a source, and is then in memory, or as the address of a database:
+    A stored table is given like a source, and is then held in memory, or as a database address:
     ``sqlite:///file.db`` or ``postgresql://user@host/database``, with ``#name`` if the table has
-    another name there. It is created if it is not there. A table that is not given is empty.
+    another name there. It is created if it does not exist. A table that is not given is empty.
 
     >>> net = Network("cheap")
     >>> calls = net.input("calls", ts="time", fields={"time": "int", "price": "float"})
@@ -89,32 +91,35 @@ def preview(
 
 
 def load_source(name: str, entity: Input, sources: Mapping[str, Any]) -> Conformed:
-    """The tuples of an input, from wherever they are."""
+    """Load the tuples of an input from any kind of source; arrival times are row numbers."""
     if name not in sources:
         raise Wrong(f"input '{name}' has no source: give it data.")
-    source = sources[name]
     try:
-        if isinstance(source, Rate):
-            return all_rows(source, entity)
-        if isinstance(source, Script):
-            source = [item for item in source.items if not isinstance(item, Mark)]
-        elif isinstance(source, Files):
-            source = source.where
-        if isinstance(source, str | Path):
-            return read_input(source, entity)
-        return conform(as_frame(source), entity)
+        return stamp_by_number(_load(sources[name], entity), entity)
     except Wrong as wrong:
         raise Wrong(f"input '{name}': {wrong}") from None
 
 
+def _load(source: Any, entity: Input) -> Conformed:
+    if isinstance(source, Rate):
+        return all_rows(source, entity)
+    if isinstance(source, Script):
+        source = [item for item in source.items if not isinstance(item, Mark)]
+    elif isinstance(source, Files):
+        source = source.where
+    if isinstance(source, str | Path):
+        return read_input(source, entity)
+    return conform(as_frame(source), entity)
+
+
 class _Run:
-    """One preview: the inputs turn by turn, and the results."""
+    """One preview: runs the inputs turn by turn and collects the results."""
 
     def __init__(
         self, checked: Checked, data: Mapping[str, Conformed], trains: int, store: Tables
     ) -> None:
-        self.whole = Whole(checked, store)
-        self.stepper = self.whole.stepper
+        self.instance = SingleInstance(checked, store)
+        self.stepper = self.instance.stepper
         self.store = store
         self.net = checked.network
         self.checked = checked
@@ -125,7 +130,7 @@ class _Run:
     def run(self) -> Preview:
         inputs = {name: self._turns(name) for name in self.net.inputs}
         for _ in range(self.trains):
-            found = self.whole.run_turn({name: next(turns) for name, turns in inputs.items()})
+            found = self.instance.run_turn({name: next(turns) for name, turns in inputs.items()})
             for name, frame in found.items():
                 self.results[name].append(frame)
             self.store.commit()
@@ -152,11 +157,11 @@ class _Run:
 
 
 def _table(frames: list[pl.DataFrame], schema: Schema) -> pa.Table:
-    whole = pl.concat(frames).select(list(schema.fields))
-    assert not any(name.startswith(HIDDEN) for name in whole.columns)
-    return to_arrow(whole)
+    rows = pl.concat(frames).select(list(schema.fields))
+    assert not any(name.startswith(HIDDEN) for name in rows.columns)
+    return to_arrow(rows)
 
 
 def to_arrow(frame: pl.DataFrame) -> pa.Table:
-    """An Arrow table that every Arrow library reads."""
+    """Convert to an Arrow table with types that every Arrow library reads."""
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest())

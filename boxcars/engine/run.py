@@ -1,148 +1,101 @@
-"""Runs: a network on Spark, epoch by epoch, from where its checkpoint stands."""
+"""Runs: a network on Spark, epoch by epoch, resumed from its checkpoint."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from boxcars.connectors.conform import as_frame
 from boxcars.connectors.systems.mailbox import Mailbox, Message
-from boxcars.connectors.write.subscription import Tap
-from boxcars.engine.driver import Epochs, Stored
+from boxcars.connectors.write.subscription import RetainedOutput
+from boxcars.control.decisions import Decision, Requests
+from boxcars.engine.driver import Driver
 from boxcars.engine.endpoints import (
-    check_ends,
-    check_folders,
     check_names,
-    open_dead,
-    open_sinks,
-    open_sources,
 )
-from boxcars.engine.epoch.dead_letters import WHO
-from boxcars.engine.epoch.planner import Planner
-from boxcars.engine.exec.compile_progress import forget_compiling
-from boxcars.engine.exec.session import choose_python, make_session
 from boxcars.engine.flow.stepper import arcs_read
-from boxcars.engine.layout.network_text import write_text
-from boxcars.engine.layout.pieces import BUCKETS, Shape, make_layout
+from boxcars.engine.layout.pieces import make_layout
+from boxcars.engine.layout.placement import place
 from boxcars.engine.measure.counters import Totals
-from boxcars.engine.measure.dead_letter_reasons import Dead
 from boxcars.engine.preview import to_arrow
-from boxcars.engine.state.checkpoint import Checkpoint, EpochPlan
-from boxcars.engine.state.network_upgrade import network_before
-from boxcars.engine.stats.bucket_sizes import ByBucket, held_by_bucket
+from boxcars.engine.state.epoch_records import EpochPlan
+from boxcars.engine.stats.bucket_sizes import SizeByBucket, bucket_sizes
 from boxcars.engine.stats.run_stats import History, RunStats
+from boxcars.engine.status import Status, status_of
+from boxcars.events.event import Event
+from boxcars.events.event_log import EventLog
 from boxcars.model.arc import Arc
-from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Wrong, nearest
-from boxcars.own_code.bundle import keep_bundle
-from boxcars.own_code.used import used_in
-from boxcars.plan import Strategy
-from boxcars.tables.setup import prepare_tables
 
-INTERRUPTED = 130
-"""The exit code of a process whose run was aborted by Ctrl-C, as shells have it."""
-EPOCH_ROWS = 100_000
-_SHORTEST, _LONGEST = 0.05, 0.2
-"""Seconds to sleep when there is nothing new: at first, and in the end."""
-_LOOK = 0.5
-"""Seconds after which a wait looks whether a signal has come."""
-
-
-@dataclass(frozen=True)
-class Status:
-    """How a run stands: its epochs, what was read and what came out since its checkpoint began.
-
-    ``state`` is running, waiting (for something new), finished, stopped or failed. All counts are
-    since the checkpoint began; ``before`` has what they were when this process went on from there,
-    and ``seconds`` are those of this process.
-    """
-
-    state: str
-    epoch: int
-    read: Mapping[str, int]
-    out: Mapping[str, int]
-    seconds: float
-    pages: str | None = None
-    """Where Spark's own pages are, if it shows them."""
-    lost: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of inputs and boxes that lost tuples: how many were ``late``, and ``dead`` letters. What
-    leaves by an arc that somebody reads is not lost."""
-    compiling: tuple[int, int] | None = None
-    """While kernels are compiled, in a new installation: how many so far, of about how many."""
-    dead: Dead = field(default_factory=dict)
-    """Why there are dead letters: by input or box and reason, how many and an example."""
-    letters: str = ""
-    """Where they are: a folder or file, or the address of their sink."""
-    before: Status | None = None
-    """The status from which this process went on, if it did not begin."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.2
+"""Seconds between polls for new input: the first pause, and the longest."""
+_SIGNAL_CHECK = 0.5
+"""Seconds between two checks for a signal while waiting."""
 
 
 class Run:
-    """A network under way. It runs in the background; :meth:`wait` for it, or :meth:`stop` it."""
+    """A running network. It runs in the background; :meth:`wait` for it, or :meth:`stop` it."""
 
     def __init__(
         self,
-        epochs: Epochs,
+        driver: Driver,
         closing: ExitStack[bool | None],
         tell: Callable[[Status], None] | None,
+        requests: Requests,
+        pages: str | None = None,
     ) -> None:
-        self._epochs, self._closing, self._tell = epochs, closing, tell
+        self._driver, self._closing, self._tell = driver, closing, tell
+        self._requests, self._pages = requests, pages
         self._started = perf_counter()
         self._stop, self._ended = threading.Event(), threading.Event()
         self._waiting = False
         self._error: BaseException | None = None
         self._tables: Mapping[str, pl.DataFrame] | None = None
-        self._manifest = epochs.last()
-        self._pages = epochs.spark.sparkContext.uiWebUrl
+        self._manifest = driver.checkpoint.last()
         totals = Totals() if self._manifest is None else self._manifest.stats
         self._history = History(totals, self._started)
-        self._read = arcs_read(epochs.layout.checked.network)
+        self._read = arcs_read(driver.layout.checked.network)
         self._before: Status | None = None
         self._before = None if self._manifest is None else self.status()
         self._thread = threading.Thread(target=self._run, name="boxcars-run", daemon=True)
         self._thread.start()
 
     def wait(self, timeout: float | None = None) -> Status:
-        """Wait until all input is processed; what went wrong is raised here.
+        """Wait until all input is processed; an error of the run is raised here.
 
-        A Ctrl-C may reach another thread than the one that waits, which then does not wake up by
-        itself: so it looks now and then.
+        Ctrl-C may be delivered to another thread, which does not wake the waiting one. So the wait
+        returns to Python every half second.
         """
-        ended = self._ended.wait(_LOOK if timeout is None else timeout)
+        ended = self._ended.wait(_SIGNAL_CHECK if timeout is None else timeout)
         while timeout is None and not ended:
-            ended = self._ended.wait(_LOOK)
+            ended = self._ended.wait(_SIGNAL_CHECK)
         if ended and self._error is not None:
             raise self._error
         return self.status()
 
     def stop(self) -> Status:
-        """Finish the epoch that is under way, and stop; a run with this checkpoint goes on.
+        """Finish the current epoch and stop; a run with the same checkpoint resumes from there.
 
-        Whoever hears of an epoch by ``tell`` may call it too; then it does not wait.
+        A ``tell`` callback may call it too; then it does not wait.
         """
         self._stop.set()
-        for outlet in (*self._epochs.outlets.values(), self._epochs.dead.outlet):
-            outlet.give_up()
+        for writer in (*self._driver.writers.values(), self._driver.dead.writer):
+            writer.give_up()
         return self.wait(0 if threading.current_thread() is self._thread else None)
 
     @property
     def endless(self) -> bool:
-        """Whether it reads something that does not end, and so only ends if it is stopped."""
-        return bool(self._epochs.planner.endless)
+        """Whether it has an unbounded input, and so runs until it is stopped."""
+        return bool(self._driver.planner.endless)
 
     def status(self) -> Status:
-        """How the run stands."""
+        """The current status of the run."""
         manifest = self._manifest
         ended = "finished" if manifest is not None and manifest.final else "stopped"
         state = ended
@@ -150,42 +103,38 @@ class Run:
             state = "waiting" if self._waiting else "running"
         elif self._error is not None:
             state = "failed"
-        epoch, places = (0, {}) if manifest is None else (manifest.epoch, manifest.places)
-        read = {name: place.position for name, place in places.items()}
-        totals = Totals() if manifest is None else manifest.stats
-        return Status(
+        return status_of(
             state,
-            epoch,
-            read,
-            dict(totals.outputs),
-            seconds=perf_counter() - self._started,
+            manifest,
+            self._read,
+            perf_counter() - self._started,
             pages=self._pages,
-            lost=totals.lost(self._read),
-            compiling=self._epochs.compiling() if state == "running" else None,
-            dead=totals.dead,
-            letters=self._epochs.dead.where,
+            compiling=self._driver.compiling() if state == "running" else None,
+            letters=self._driver.dead.where,
             before=self._before,
         )
 
     def stats(self, held: bool = False) -> RunStats:
-        """What each box, piece and bucket did, how fast it goes, and how long results take.
+        """Statistics of each box, piece and bucket: counts, rates and latency.
 
-        ``held`` also counts what each bucket holds, which takes a look at all states.
+        ``held`` adds the queue and the state size of each bucket, which reads all state files.
         """
-        holds = self._held() if held else None
+        sizes = self._bucket_sizes() if held else None
         waiting = self._waiting and not self._ended.is_set()
-        return self._history.stats(self._epochs.layout, perf_counter() if waiting else None, holds)
+        return self._history.stats(self._driver.layout, perf_counter() if waiting else None, sizes)
 
-    def _held(self) -> Mapping[str, ByBucket]:
-        """What the buckets hold; the run may go on, and remove the files that are looked at."""
+    def _bucket_sizes(self) -> Mapping[str, SizeByBucket]:
+        """Sizes of all buckets. Retried if an epoch commits meanwhile and removes the files."""
         while (manifest := self._manifest) is not None:
-            if not self._epochs.checkpoint.folder.exists():
+            if not self._driver.folder.exists():
                 raise Wrong(
-                    "this run has ended, and what its buckets held is gone with it: run it with a "
-                    "checkpoint, or ask before it ends."
+                    "the run has ended and its temporary checkpoint was removed, so bucket sizes "
+                    "are not available: give the run a checkpoint, or ask before it ends."
                 )
             try:
-                return held_by_bucket(self._epochs.checkpoint, self._epochs.layout, manifest.state)
+                storage = self._driver.checkpoint.storage
+                layout = make_layout(self._driver.text, manifest.shape)
+                return bucket_sizes(storage, layout, manifest.state)
             except BoxcarsError:
                 if manifest is self._manifest:
                     raise
@@ -194,28 +143,30 @@ class Run:
     def peek(self, arc: str, seconds: float = 5.0) -> pa.Table:
         """The last tuples on an arc, such as ``"cheap"`` or ``"cheap.else"``: at most 20.
 
-        Epochs tell of it only once somebody has asked, so it waits for the next, but not longer
-        than so many seconds; then there are no rows.
+        Arcs are sampled on demand, so it waits for the next epoch; after ``seconds`` without one
+        the table is empty.
         """
-        wanted, schemas = Arc.of(arc), self._epochs.layout.checked.schemas
+        wanted, schemas = Arc.of(arc), self._driver.layout.checked.schemas
         if wanted not in schemas:
             raise Wrong(f"there is no arc '{arc}'.{nearest(arc, map(str, schemas))}")
-        found = self._epochs.peeks.look(wanted, 0.0 if self._ended.is_set() else seconds)
+        found = self._driver.peeks.look(wanted, 0.0 if self._ended.is_set() else seconds)
         return to_arrow(schemas[wanted].empty() if found is None else found)
 
     @property
     def feeds(self) -> Mapping[str, Mailbox]:
-        """The inputs that take what is enqueued."""
-        return self._epochs.planner.mailboxes
+        """The inputs whose source is ``enqueue://``, by name."""
+        return self._driver.planner.mailboxes
 
     @property
-    def taps(self) -> Mapping[str, Tap]:
-        """The outputs that can be dequeued."""
-        outlets = self._epochs.outlets
-        return {name: outlet for name, outlet in outlets.items() if isinstance(outlet, Tap)}
+    def taps(self) -> Mapping[str, RetainedOutput]:
+        """The outputs whose sink is ``dequeue://``, by name."""
+        writers = self._driver.writers
+        return {
+            name: writer for name, writer in writers.items() if isinstance(writer, RetainedOutput)
+        }
 
     def enqueue(self, name: str, data: Any) -> None:
-        """Put tuples into an input whose source is ``enqueue://``; waits until there is room."""
+        """Put tuples into an input whose source is ``enqueue://``; block while it is full."""
         check_names("enqueue:// input", [name], self.feeds)
         table = as_frame(data).to_arrow(compat_level=pl.CompatLevel.oldest())
         self.feeds[name].put(Message(table))
@@ -223,18 +174,18 @@ class Run:
     def dequeue(
         self, name: str, after: int = 0, seconds: float | None = None
     ) -> Iterator[tuple[int, pa.Table]]:
-        """Take the tuples of an output whose sink is ``dequeue://``: epochs with their numbers.
+        """Iterate over the epochs of an output whose sink is ``dequeue://``: (number, tuples).
 
-        It begins after the epoch ``after``, and ends with the run or after ``seconds``. If the run
-        has failed, that is raised here, too.
+        It starts after the epoch ``after``, and ends with the run or after ``seconds`` without
+        rows. If the run has failed, its error is raised here, too.
         """
         check_names("dequeue:// output", [name], self.taps)
-        return self._taken(name, after, seconds)
+        return self._dequeue(name, after, seconds)
 
-    def _taken(
+    def _dequeue(
         self, name: str, after: int, seconds: float | None
     ) -> Generator[tuple[int, pa.Table], None, str]:
-        """Epochs of an output; why there are no more is what a StopIteration says."""
+        """Epochs of an output; the value of the StopIteration says why there are no more."""
         yield from self.taps[name].rows(after, seconds)
         if not self.taps[name].closed:
             return f"output '{name}' had no rows for {seconds} seconds."
@@ -243,132 +194,73 @@ class Run:
             raise self._error
         return f"output '{name}' has no more rows: the run is {self.status().state}."
 
+    def resize(self, subquery: str, instances: int) -> None:
+        """Run a subquery on another number of instances from the next epoch on.
+
+        The output is the same, byte for byte. ``boxcars plan`` shows the names of subqueries.
+        """
+        if instances < 1:
+            raise Wrong(f"expected at least one instance, got {instances}.")
+        decision = Decision(subquery, instances, why="run.resize")
+        place(self._driver.text, self._driver.shape, decision)  # an impossible one is refused here
+        self._requests.put(decision)
+
+    @property
+    def instances(self) -> Mapping[str, int]:
+        """The number of instances of each subquery."""
+        return self._driver.instances
+
+    def events(self, after: int = 0, limit: int | None = None) -> Sequence[Event]:
+        """What happened in the run after that event, and in those that it resumed, in order."""
+        return self.event_log.read(after, limit).events
+
+    @property
+    def event_log(self) -> EventLog:
+        """The file of the events."""
+        return EventLog(self._driver.folder)
+
     def tables(self) -> Mapping[str, pa.Table]:
-        """What the tables in the checkpoint hold: now, or when the run ended."""
-        held = self._tables if self._tables is not None else self._epochs.stored.contents()
-        return {name: to_arrow(frame) for name, frame in held.items()}
+        """Contents of the tables in the checkpoint: now, or when the run ended."""
+        frames = self._tables if self._tables is not None else self._driver.stored.contents()
+        return {name: to_arrow(frame) for name, frame in frames.items()}
 
     def _run(self) -> None:
         try:
             with self._closing:
                 self._run_epochs()
-                self._tables = self._epochs.stored.contents()
+                self._tables = self._driver.stored.contents()
                 if self._manifest is not None and self._manifest.final:
-                    self._epochs.finish(self._manifest)
+                    self._driver.finish(self._manifest)
         except BaseException as error:
             self._error = error
         finally:
             self._ended.set()
 
     def _run_epochs(self) -> None:
-        """One epoch behind the other; when there is nothing new, a little sleep."""
-        pause = _SHORTEST
+        """Run epoch after epoch; while there is no new input, sleep."""
+        if self._manifest is not None:
+            self._driver.deliver(self._manifest)  # the last process may have died before that
+        pause = _FIRST_PAUSE
         while not self._stop.is_set() and not (self._manifest and self._manifest.final):
             begun = perf_counter()
-            plan = self._epochs.plan(self._manifest)
+            plan = self._driver.plan(self._manifest)
             self._waiting = plan is None
             if plan is not None:
                 self._run_epoch(plan, begun)
-                pause = _SHORTEST
-            if self._epochs.planner.over:
+                pause = _FIRST_PAUSE
+            if self._driver.planner.over:
                 return
             if plan is None:
+                self._driver.events.tell_losses()
                 self._stop.wait(pause)
-                pause = min(pause * 1.5, _LONGEST)
+                pause = min(pause * 1.5, _LONGEST_PAUSE)
 
     def _run_epoch(self, plan: EpochPlan, begun: float) -> None:
-        self._manifest, done = self._epochs.run(plan, self._manifest)
-        self._history.note(begun, perf_counter(), self._manifest.stats, done.rows, done.loads)
+        before = self._manifest
+        after, done = self._driver.run(plan, before)
+        self._manifest = after
+        relaid = before is not None and before.layout != after.layout
+        self._history.note(begun, perf_counter(), after.stats, done.rows, done.loads, relaid)
+        self._driver.events.took(perf_counter() - begun)
         if self._tell is not None:
             self._tell(self.status())
-
-
-def run(
-    net: Network,
-    sources: Mapping[str, Any],
-    sinks: Mapping[str, Any] | None = None,
-    *,
-    dead: Any = None,
-    tables: Mapping[str, Any] | None = None,
-    checkpoint: str | Path | None = None,
-    epoch_rows: int = EPOCH_ROWS,
-    instances: int | None = None,
-    instances_of: Mapping[str, int] | None = None,
-    buckets: int = BUCKETS,
-    strategy: Strategy = "operator-set-cloud",
-    grouped: bool = False,
-    modify: bool = False,
-    pages: bool = False,
-    master: str | None = None,
-    code: bool = True,
-    spark: SparkSession | None = None,
-    tell: Callable[[Status], None] | None = None,
-) -> Run:
-    """Run a network on Spark, exactly once.
-
-    A source is a path or :func:`files`, :func:`rate`, :func:`script`, a DataFrame of Spark, static
-    or streaming, or data as for :func:`preview`. A sink is a folder, in which each epoch writes a
-    part, a file, ``"-"``, :func:`callback`, or a function of a DataFrame of Spark and the epoch.
-    Records that became no tuples go to ``dead``, a sink like those of outputs, or else to a folder
-    of the checkpoint.
-
-    With a ``checkpoint`` folder the run can be stopped or killed and goes on from there: the output
-    is the same, byte for byte. ``tables`` are given as for :func:`preview`; one without an address
-    is kept in the checkpoint.
-
-    Each subquery runs in ``instances`` places, as many as Spark has cores if not given, and some in
-    other numbers with ``instances_of``; its keys are shared out in ``buckets``. All of that may
-    change from one run to the next, and the output does not depend on it. ``strategy`` says which
-    boxes run together; if they are ``grouped``, those of a group do in any case.
-
-    With ``modify`` the run may go on with a network that was changed since: what is the same as
-    before keeps its state. The network in the checkpoint may run code to be compared, unless
-    ``code`` says that it may not. With ``pages`` a session of its own shows Spark's pages about
-    jobs and executors; the status says where. ``tell`` hears of each epoch.
-    """
-    if epoch_rows < 1:
-        raise Wrong(f"expected epochs of at least one row, got {epoch_rows}.")
-    if instances is not None and instances < 1:
-        raise Wrong(f"expected at least one instance, got {instances}.")
-    checked = net.check().or_raise()
-    check_names("input", sources, net.inputs)
-    check_names("output", sinks or {}, net.outputs)
-    session = cache(lambda: spark or make_session(master, pages=pages))
-    if spark is not None:
-        choose_python(spark.sparkContext)
-    closing: ExitStack[bool | None] = ExitStack()
-    with closing:
-        folder = Path(checkpoint or closing.enter_context(_temporary())).resolve()
-        ledger = Checkpoint(folder)
-        closing.enter_context(ledger.locked())
-        forget_compiling(folder)
-        closing.callback(forget_compiling, folder)
-        used = used_in(net)
-        text = write_text(net, used)
-        last = ledger.last()
-        before = network_before(ledger, last, text, modify, code)
-        addresses = prepare_tables(net, tables or {}, folder, last.epoch if last else 0)
-        readers = {} if last is not None and last.final else open_sources(net, sources, folder)
-        planner = Planner(readers, epoch_rows, net.inputs)
-        closing.callback(planner.close)
-        outlets = open_sinks(checked, sinks or {}, folder, session)
-        letters = open_dead(dead, folder, session, outlets, kept=checkpoint is not None)
-        for outlet in (*outlets.values(), letters.outlet):
-            closing.callback(outlet.close)
-        check_ends(planner, {**outlets, WHO: letters.outlet})
-        if last is None and ledger.plan_of(1) is None:
-            check_folders({**outlets, WHO: letters.outlet})
-        number = instances or session().sparkContext.defaultParallelism
-        apart = tuple(sorted((instances_of or {}).items()))
-        shape = Shape(number, buckets, strategy, grouped, apart)
-        make_layout(text, shape)  # what is wrong with it is said here
-        stored = Stored(net.tables, addresses, folder)
-        bundle = keep_bundle(used.values(), folder / "code") if used else None
-        epochs = Epochs(
-            text, before, ledger, planner, outlets, letters, session(), shape, stored, bundle
-        )
-        return Run(epochs, closing.pop_all(), tell)
-
-
-def _temporary() -> TemporaryDirectory[str]:
-    return TemporaryDirectory(prefix="boxcars-", ignore_cleanup_errors=True)

@@ -1,8 +1,8 @@
-"""From one type to another; what can't be converted is null.
+"""Type conversions; a value that can't be converted becomes null.
 
-An int or float becomes a timestamp as seconds since 1970, a timestamp becomes whole seconds
+An int or float becomes a timestamp as seconds since 1970; a timestamp becomes whole seconds
 (rounded down) or seconds with their fraction. A text becomes a timestamp by ISO 8601; an offset is
-converted to UTC. A timestamp outside of the years 1 to 9999 is null.
+converted to UTC. A timestamp outside the years 1 to 9999 is null.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def cast(value: Value, to: Type) -> pl.Expr:
 
 
 def timestamp_of(text: str) -> datetime | None:
-    """Return the timestamp an ISO 8601 text stands for."""
+    """Return the timestamp of an ISO 8601 text."""
     found: datetime | None = pl.select(parse_iso(pl.lit(text))).item()
     return found
 
 
 def micros(seconds: pl.Expr) -> pl.Expr:
-    """Seconds (int or float) as whole microseconds, null if there are far too many."""
+    """Seconds (int or float) as whole microseconds; null if out of range."""
     limit = (LAST - FIRST) // _MICROS
     small = pl.when(seconds.is_between(-limit, limit)).then(seconds)
     return (small * _MICROS).round().cast(pl.Int64, strict=False)
@@ -76,7 +76,7 @@ def to_seconds(time: pl.Expr) -> pl.Expr:
 
 
 def parse_iso(text: pl.Expr) -> pl.Expr:
-    """Return a text as a timestamp by ISO 8601."""
+    """Parse a text as an ISO 8601 timestamp."""
     parts = text.str.extract_groups(_ISO).struct
     moment = pl.concat_str(
         parts["date"],

@@ -1,4 +1,4 @@
-"""A place in a text: the words that follow, and what is wrong with them."""
+"""A cursor over the tokens of a text, which also reports syntax errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shorten(text: str, limit: int = 60) -> str:
 
 
 class Cursor:
-    """Walks over the words of a text."""
+    """Walks over the tokens of a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -30,54 +30,54 @@ class Cursor:
         except TokenError:
             raise self.wrong("a quote or comment is never closed") from None
         if len(self.tokens) > MAX_TOKENS:
-            raise self.wrong(f"it has more than {MAX_TOKENS} words")
+            raise self.wrong(f"it has more than {MAX_TOKENS} tokens")
 
     # -- tokens
 
     @property
     def kind(self) -> TokenType | None:
-        """The kind of the word at hand, None at the end."""
+        """The kind of the current token, None at the end."""
         return self.tokens[self.at].token_type if self.at < len(self.tokens) else None
 
     @property
     def word(self) -> str:
-        """The word at hand in lower case, or nothing if it is a symbol or quoted."""
+        """The current token in lower case, empty if it is a symbol or quoted."""
         return self.tokens[self.at].text.lower() if self.kind is T.VAR else ""
 
     def next_is(self, *kinds: TokenType) -> bool:
-        """Whether the next word is of one of these kinds."""
+        """Whether the next token is of one of these kinds."""
         return self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].token_type in kinds
 
     def take(self) -> Token:
-        """Return the word at hand and go on."""
+        """Return the current token and advance."""
         self.at += 1
         return self.tokens[self.at - 1]
 
     def match(self, kind: TokenType) -> bool:
-        """Go on if the word at hand is of a kind."""
+        """Advance if the current token is of a kind."""
         found = self.kind is kind
         self.at += found
         return found
 
     def match_word(self, word: str) -> bool:
-        """Go on if the word at hand is this one."""
+        """Advance if the current token is this word."""
         found = self.word == word
         self.at += found
         return found
 
     def need(self, kind: TokenType, name: str) -> None:
-        """Go on over a word that must be there."""
+        """Advance over a required token."""
         if not self.match(kind):
             raise self.unexpected(f"{name} is missing")
 
-    # -- complaints
+    # -- errors
 
     def wrong(self, reason: str) -> Wrong:
-        """Return a complaint about the text."""
+        """Return an error about the text."""
         return Wrong(f"can't read '{shorten(self.text)}': {reason}.")
 
     def unexpected(self, instead: str = "") -> Wrong:
-        """Return a complaint about the word at hand."""
+        """Return an error about the current token."""
         if self.kind is None:
             return self.wrong(f"{instead or 'something is missing'} at the end")
         token = self.tokens[self.at]
@@ -85,19 +85,19 @@ class Cursor:
         if self.word == "over":
             hint = "windows belong to an aggregate box"
         words = self.text[token.start : token.end + 1]
-        place = f"unexpected '{shorten(words, 20)}' at {self.place(token.start)}"
-        return self.wrong(f"{place} ({hint})" if hint else place)
+        found = f"unexpected '{shorten(words, 20)}' at {self.location(token.start)}"
+        return self.wrong(f"{found} ({hint})" if hint else found)
 
-    def place(self, offset: int) -> str:
-        """Return a place in the text in words."""
+    def location(self, offset: int) -> str:
+        """Return the line and column of an offset, for messages."""
         before = self.text[:offset]
         column = offset - before.rfind("\n")
         lines = before.count("\n")
         return f"line {lines + 1}, column {column}" if lines else f"column {column}"
 
-    # -- places
+    # -- spans
 
     def spanned(self, start: int, node: exp.Expr) -> exp.Expr:
-        """Note in a node which words it was made of, from ``start`` up to here."""
+        """Record in a node the span of its tokens, from ``start`` up to the current one."""
         node.meta["span"] = (self.tokens[start].start, self.tokens[self.at - 1].end + 1)
         return node

@@ -1,7 +1,7 @@
-"""An expression over the fields of a tuple, as everything outside of this package sees it.
+"""An expression over the fields of a tuple: the interface of this package.
 
-An expression never fails while it runs: what can't be computed is null. That holds for division by
-zero, for casts, for numbers outside of a function's domain and for texts that are no address.
+Evaluating an expression never fails: what can't be computed is null. That holds for division by
+zero, for casts, for numbers outside a function's domain and for texts that are not addresses.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from boxcars.model.timestamps import bounded
 from boxcars.model.types import Type
 
 _NO_FIELDS = Schema.of({"t": "int"}, "t")
-"""Any schema does for an expression without fields."""
+"""The schema of an expression without fields; any would do."""
 
 
 @dataclass(frozen=True)
 class Expr:
-    """An expression, known by its text.
+    """An expression, identified by its text.
 
     >>> calls = Schema.of({"caller": "str", "price": "float", "time": "int"}, ts="time")
     >>> Expr.of("price * 2 > 5").type_in(calls)
@@ -73,15 +73,15 @@ class Expr:
         return self.text
 
     def plain(self) -> str:
-        """Return the text that stands in a file."""
+        """Return its text, as in files."""
         return self.text
 
     def type_in(self, schema: Schema) -> Type:
-        """Return the type of its values; UNKNOWN if the schema or a field it reads is."""
+        """Return the type of its values; UNKNOWN if the schema or one of its fields is unknown."""
         return _compiled(self.text, schema, version())[0]
 
     def expect(self, expected: Type, schema: Schema) -> None:
-        """Complain unless it is of a type.
+        """Raise :class:`Wrong` unless it is of a type.
 
         >>> calls = Schema.of({"price": "float", "time": "int"}, ts="time")
         >>> Expr.of("price + 1").expect(Type.BOOL, calls)
@@ -94,7 +94,7 @@ class Expr:
             raise Wrong(f"expected {a(expected)}, got '{words}' of type {found}.")
 
     def compile(self, schema: Schema) -> pl.Expr:
-        """Return the Polars expression that computes it; its column has the type's own Polars type.
+        """Return the Polars expression that computes it, cast to the Polars type of its type.
 
         >>> calls = Schema.of({"price": "float", "time": "int"}, ts="time")
         >>> frame = pl.DataFrame({"price": [1.5, None], "time": [1, 2]})
@@ -116,11 +116,11 @@ class Expr:
 
     @property
     def polars(self) -> pl.Expr | None:
-        """The Polars expression it was made of, if it was; raises Wrong if nobody trusts it."""
+        """The Polars expression it was made from, if any; raises Wrong if it is not trusted."""
         return restore(self.text) if self.text.startswith(POLARS) else None
 
     def is_field(self) -> str | None:
-        """Return the name of the field if it is nothing but a field."""
+        """Return the name of the field if it is just a field."""
         try:
             if self.polars is not None:
                 return self.polars.meta.output_name() if self.polars.meta.is_column() else None
@@ -130,7 +130,7 @@ class Expr:
         return root.name if isinstance(root, exp.Column) else None
 
     def increasing_in(self, field: str) -> bool:
-        """Whether it never gets less while ``field``, all it reads, gets more.
+        """Whether it never decreases while ``field``, the only one it reads, increases.
 
         >>> Expr.of("floor(time / 60)").increasing_in("time")
         True
@@ -158,7 +158,7 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def constant_value(expr: Expr) -> Any:
-    """The value of an expression that is the same for every tuple.
+    """The value of a constant expression.
 
     >>> constant_value(Expr.of("1 / 2.0"))
     0.5
@@ -169,7 +169,7 @@ def constant_value(expr: Expr) -> Any:
 
 
 def call(expr: Expr) -> tuple[str, tuple[Expr, ...]] | None:
-    """Return the function and its arguments if the expression is a call, known to us or not.
+    """Return the function and its arguments if the expression is a call, known or not.
 
     >>> call(Expr.of("First(time)")), call(Expr.of("count(*)")), call(Expr.of("a + 1"))
     (('first', (Expr(text='time'),)), ('count', ()), None)
@@ -185,7 +185,7 @@ def call(expr: Expr) -> tuple[str, tuple[Expr, ...]] | None:
 
 @lru_cache(maxsize=10_000)
 def _compiled(text: str, schema: Schema, _version: int) -> tuple[Type, pl.Expr]:
-    """Return type and Polars expression of a text; stale as soon as the catalogue changes."""
+    """Return type and Polars expression of a text; cached per version of the catalogue."""
     expr = Expr(text)
     names = expr.fields
     if not schema.known:
@@ -197,7 +197,7 @@ def _compiled(text: str, schema: Schema, _version: int) -> tuple[Type, pl.Expr]:
     value = translate(parse(text), schema)
     if value.type is Type.UNKNOWN:
         words = shorten(text)
-        raise Wrong(f"can't tell the type of '{words}': write it like CAST(NULL AS int).")
+        raise Wrong(f"the type of '{words}' is unknown: write it like CAST(NULL AS int).")
     return value.type, value.expr
 
 
@@ -211,6 +211,6 @@ def _typed_by_polars(expr: pl.Expr, schema: Schema) -> tuple[Type, pl.Expr]:
         raise Wrong(f"Polars can't compute it: {str(error).partition(chr(10))[0]}.") from None
     found = Type.of(dtype)
     if found is None:
-        raise Wrong(f"the Polars type {dtype} is not a type of a field.")
+        raise Wrong(f"the Polars type {dtype} is not a field type.")
     result = expr if dtype == found.dtype else expr.cast(found.dtype, strict=False)
     return found, bounded(result.to_physical()) if found is Type.TIMESTAMP else result

@@ -1,4 +1,4 @@
-"""The catalogue: all functions an expression can call, ours and the user's."""
+"""The catalogue: all functions an expression can call, built-in and user-defined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from boxcars.model.types import Type
 
 F = TypeVar("F", bound=Callable[..., Any])
 USER = "yours"
-"""The group of the functions a user has registered."""
+"""The group of user-defined functions."""
 
 _CLOCKS = frozenset(
     {
@@ -30,6 +30,13 @@ _CLOCKS = frozenset(
         *("random", "rand", "uuid", "gen_random_uuid"),
     }
 )
+_AGGREGATES = frozenset(
+    {
+        *("count", "count_distinct", "sum", "avg", "mean", "min", "max", "median", "quantile"),
+        *("first", "last", "stddev", "std", "variance", "var", "top"),
+    }
+)
+"""Aggregate functions of Boxcars and their usual names elsewhere; they need a window."""
 _ANNOTATIONS: dict[Any, str] = {
     str: "str",
     int: "int",
@@ -53,7 +60,7 @@ class Function:
 
     @property
     def name(self) -> str:
-        """The name it goes by."""
+        """The name of the function."""
         return self.rule.name
 
     @property
@@ -62,7 +69,7 @@ class Function:
         return self.rule.short
 
     def apply(self, name: str, values: Sequence[Value]) -> tuple[Type, pl.Expr]:
-        """Return type and expression of a call; ``name`` is the one the user called it by."""
+        """Return type and expression of a call; ``name`` is the name or alias used."""
         bound = self.rule.bind(name, values)
         if self.rule.result == "?":
             type_ = _type_by_polars(name, self.build, [value.type for value in bound])
@@ -80,12 +87,12 @@ _registered: list[str] = []
 
 
 def functions() -> list[Function]:
-    """All functions, group by group in a stable order, for the documentation."""
+    """All functions, by group in a stable order, for the documentation."""
     return list(_functions.values())
 
 
 def catalogue() -> Mapping[str, Function]:
-    """All functions by each of their names.
+    """All functions by name and alias.
 
     >>> catalogue()["char_length"].name
     'length'
@@ -94,12 +101,12 @@ def catalogue() -> Mapping[str, Function]:
 
 
 def version() -> int:
-    """How often the catalogue has changed; what was compiled under another version is stale."""
+    """Version of the catalogue; expressions compiled under another version are stale."""
     return len(_registered)
 
 
 def register(new: Function) -> None:
-    """Add a function; only one the user registered can be replaced."""
+    """Add a function; only user-defined ones can be replaced."""
     for name in (new.name, *new.aliases):
         if name in _by_name and _by_name[name].group != USER:
             raise Wrong(f"'{name}' is a built-in function: give yours another name.")
@@ -110,15 +117,17 @@ def register(new: Function) -> None:
 
 
 def lookup(name: str) -> Function:
-    """Return the function called by a name in lower case."""
+    """Look up a function by its name in lower case."""
     if name not in _by_name:
         refuse_clock(name)
+        if name in _AGGREGATES:
+            raise Wrong(f"'{name}' is an aggregate function: use it in an aggregate box.")
         raise Wrong(f"unknown function '{name}'.{nearest(name, _by_name)}")
     return _by_name[name]
 
 
 def refuse_clock(name: str) -> None:
-    """Refuse what would give another output for the same input."""
+    """Reject functions that are not deterministic."""
     if name.lower() in _CLOCKS:
         raise Wrong(
             f"there is no '{name}': the output is a function of the input alone. "
@@ -155,11 +164,11 @@ def function(*, returns: str | Type | None = None, name: str = "") -> Callable[[
 def function(
     call: F | None = None, /, *, returns: str | Type | None = None, name: str = ""
 ) -> F | Callable[[F], F]:
-    """Make a Python function callable in expressions.
+    """Register a Python function for use in expressions.
 
-    Without ``returns`` it takes and returns Polars expressions and is as fast as our own. With
-    ``returns`` it takes plain values and is called for each tuple, which is slow; a null argument
-    gives null without a call. Register the same name again to replace it.
+    Without ``returns`` it takes and returns Polars expressions and is as fast as the built-in ones.
+    With ``returns`` it takes plain values and is called for each tuple, which is slow; a null
+    argument gives null without a call. Register the same name again to replace it.
 
     >>> @function
     ... def kmh(speed: pl.Expr) -> pl.Expr:
@@ -240,7 +249,7 @@ def _call(name: str, python: Callable[..., Any], values: Sequence[Any], type_: T
 
 
 def _type_by_polars(name: str, build: Callable[..., pl.Expr], types: Sequence[Type]) -> Type:
-    """Return the type of the result of a function of the user's, found on an empty frame."""
+    """Return the result type of a user-defined function, found on an empty frame."""
     frame = pl.DataFrame(schema={f"{index}": type_.dtype for index, type_ in enumerate(types)})
     try:
         (dtype,) = frame.select(build(*map(pl.col, frame.columns)).alias("result")).dtypes
@@ -250,5 +259,5 @@ def _type_by_polars(name: str, build: Callable[..., pl.Expr], types: Sequence[Ty
         raise Wrong(f"{name}() can't be computed for ({given}): {first}.") from None
     found = Type.of(dtype)
     if found is None:
-        raise Wrong(f"{name}() gives {dtype}, which is not a type of a field.")
+        raise Wrong(f"{name}() returns {dtype}, which is not a field type.")
     return found

@@ -1,14 +1,14 @@
-"""What the operators mean.
+"""The semantics of the operators.
 
-The rules that are easily got wrong:
+Rules that are easy to get wrong:
 
 - ``+ - *`` of ints is an int and wraps around at 64 bits; ``/`` and ``^`` are always floats.
 - Division by zero is null, for ``/``, ``//`` and ``%``, also by 0.0.
 - ``a // b`` is ``a / b`` rounded down; ``a % b`` has the sign of ``b``: ``-7 % 3`` is 2.
 - ``AND`` and ``OR`` are three-valued; a comparison with null is null.
-- NaN can only come in from outside or from infinities. As in Polars it equals itself and is greater
+- NaN only arises from input data or from infinities. As in Polars it equals itself and is greater
   than every other number.
-- An int that meets a float becomes one, also to be compared: exact up to 2 ** 53.
+- An int combined with a float becomes a float, also in comparisons: exact up to 2 ** 53.
 - A timestamp minus a timestamp is a float of seconds; a timestamp plus or minus a number is shifted
   by seconds.
 """
@@ -32,12 +32,12 @@ Operator = Callable[[Value, Value], Typed]
 
 
 def power(a: pl.Expr, b: pl.Expr) -> pl.Expr:
-    """Return ``a ^ b`` in floats: inf where it overflows, null where it is no real number."""
+    """Return ``a ^ b`` in floats: inf on overflow, null where the result is not real."""
     return a.pow(b).fill_nan(None)
 
 
 def same_type(a: Value, b: Value) -> tuple[Value, Value]:
-    """Two values as one type, so that they can be compared."""
+    """Convert two values to a common type, so that they can be compared."""
     type_ = common((a.type, b.type))
     if type_ is None:
         a, b = _as_timestamp(a, b), _as_timestamp(b, a)
@@ -48,7 +48,7 @@ def same_type(a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _as_timestamp(a: Value, other: Value) -> Value:
-    """Take a text in quotes that meets a timestamp for one."""
+    """Convert a quoted text that is compared with a timestamp to a timestamp."""
     if not (a.type is Type.STR and a.is_constant and other.type is Type.TIMESTAMP):
         return a
     moment = timestamp_of(a.constant)
@@ -59,7 +59,7 @@ def _as_timestamp(a: Value, other: Value) -> Value:
 
 
 def numbers(symbol: str, a: Value, b: Value) -> tuple[Type, Value, Value]:
-    """Two numbers as one type."""
+    """Convert two numbers to a common type."""
     if not (a.type.numeric and b.type.numeric):
         texts = symbol == "+" and {a.type, b.type} == {Type.STR}
         hint = " Join texts with ||." if texts else ""
@@ -118,7 +118,7 @@ def _compare(build: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> Operator:
 
 
 def bools(symbol: str, *values: Value) -> list[pl.Expr]:
-    """Return the expressions of values that must be bools."""
+    """Return the expressions of values, which must be bools."""
     for value in values:
         if not Type.BOOL.accepts(value.type):
             raise Wrong(f"{symbol} needs a bool, got {value}.")

@@ -1,12 +1,13 @@
-"""From SQL text to a tree of sqlglot nodes.
+"""Parser: from SQL text to a tree of sqlglot nodes.
 
-Words and nodes are sqlglot's, the grammar is ours: the compiled sqlglot can't be subclassed, and a
-grammar of our own is strict and says where a text is wrong. It is the expression part of Postgres:
-``OR, AND, NOT, IS, = <> < > <= >=, IN LIKE ILIKE BETWEEN, ||, + -, * / // %, ^, unary + -, ::``
-from loose to tight; ``^`` goes from left to right and ``-2 ^ 2`` is 4. ``==`` is ``=``, ``!=`` is
-``<>``. Every call becomes an ``exp.Anonymous``, so our catalogue alone decides what a function is.
+Tokens and nodes are sqlglot's, the grammar is ours: the compiled sqlglot can't be subclassed, and a
+grammar of our own is strict and reports where a text is wrong. It is the expression part of
+Postgres: ``OR, AND, NOT, IS, = <> < > <= >=, IN LIKE ILIKE BETWEEN, ||, + -, * / // %, ^, unary +
+-, ::`` from loose to tight; ``^`` is left-associative and ``-2 ^ 2`` is 4. ``==`` is ``=``, ``!=``
+is ``<>``. Every call becomes an ``exp.Anonymous``, so the catalogue alone decides what a function
+is.
 
-``INTERVAL '5' MINUTE`` is nothing but the number 300, and ``TIMESTAMP '2024-01-01'`` is a cast.
+``INTERVAL '5' MINUTE`` is just the number 300, and ``TIMESTAMP '2024-01-01'`` is a cast.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ MAX_DEPTH = 120
 
 @dataclass(frozen=True)
 class Tree:
-    """A text and its tree; every node knows its part of the text."""
+    """A text and its tree; every node knows its span of the text."""
 
     text: str
     root: exp.Expr
 
     def words(self, node: exp.Expr) -> str:
-        """Return the user's own words for a node.
+        """Return the user's text of a node.
 
         >>> tree = parse("(a+1) > 5 AND b")
         >>> tree.words(tree.root.this)
@@ -65,7 +66,7 @@ def parse(text: str) -> Tree:
 
 
 class _Parser(Cursor):
-    """A precedence climber: one method for each kind of phrase."""
+    """A precedence climbing parser: one method for each kind of phrase."""
 
     depth = 0
 
@@ -78,7 +79,7 @@ class _Parser(Cursor):
         return node
 
     def expression(self, floor: int = 0) -> exp.Expr:
-        """Return an expression of operators that bind at least as tight as ``floor``."""
+        """Parse an expression of operators that bind at least as tightly as ``floor``."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.wrong(f"it is nested more than {MAX_DEPTH} deep")
@@ -90,7 +91,7 @@ class _Parser(Cursor):
         return left
 
     def level(self) -> int:
-        """How tight the operator at hand binds; 0 if there is none."""
+        """Precedence of the current operator; 0 if there is none."""
         if self.kind is None:
             return 0
         if self.kind is T.NOT:
@@ -164,7 +165,7 @@ class _Parser(Cursor):
         return exp.Case(this=subject, ifs=branches, default=default)
 
     def named(self) -> exp.Expr:
-        """Return a field, a call, or one of the phrases that start with a word."""
+        """Parse a field, a call, or one of the phrases that start with a word."""
         if self.next_is(T.L_PAREN) and self.word:
             name = self.take().text
             self.take()
@@ -198,13 +199,15 @@ class _Parser(Cursor):
         return token.text.replace('""', '"') if quoted else token.text
 
     def arguments(self, at_least: int = 0) -> list[exp.Expr]:
-        """Return the arguments of a call up to its ``)``; ``*`` is no argument."""
+        """Parse the arguments of a call up to its ``)``; ``*`` is not an argument."""
         found: list[exp.Expr] = []
         if at_least == 0 and self.match(T.STAR):
             self.need(T.R_PAREN, "')'")
             return found
         if at_least == 0 and self.match(T.R_PAREN):
             return found
+        if self.next_is(T.VAR, T.IDENTIFIER) and self.match_word("distinct"):
+            raise self.unexpected("write count_distinct(x) for the number of distinct values")
         found.append(self.expression())
         while self.match(T.COMMA):
             found.append(self.expression())

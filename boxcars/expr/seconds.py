@@ -1,4 +1,4 @@
-"""Lengths of time: an interval is a number of seconds."""
+"""Intervals as numbers of seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECONDS = {
 
 
 def interval(amount: str, unit: str) -> int | float:
-    """Return the seconds of ``INTERVAL 'amount' unit``; the unit may also stand in the amount.
+    """Return the seconds of ``INTERVAL 'amount' unit``; the unit may also be in the amount.
 
     >>> interval("5", "MINUTE"), interval("1.5 hours", "")
     (300, 5400)
@@ -24,7 +24,7 @@ def interval(amount: str, unit: str) -> int | float:
     number, _, inner = amount.strip().partition(" ")
     name = (unit or inner).strip().lower()
     if name.rstrip("s") in ("month", "quarter", "year"):
-        raise Wrong(f"an interval can't be in {name}: not all of them are equally long.")
+        raise Wrong(f"an interval can't be in {name}: their length varies.")
     if name.removesuffix("s") not in _SECONDS:
         raise Wrong(f"unknown unit '{name}' in an interval.{nearest(name, _SECONDS)}")
     try:

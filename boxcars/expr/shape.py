@@ -1,4 +1,4 @@
-"""The shape of a tree: what it reads, and whether it grows with a field."""
+"""Properties of a tree: the fields it reads, and whether it increases with a field."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from boxcars.expr.cast import type_named
 from boxcars.model.problem import Wrong
 from boxcars.model.types import Type
 
-_GROWING = ("floor", "ceil", "ceiling", "epoch", "from_epoch")
+_INCREASING = ("floor", "ceil", "ceiling", "epoch", "from_epoch")
 
 
 def fields_of(root: exp.Expr) -> frozenset[str]:
@@ -29,7 +29,7 @@ def conjuncts_of(root: exp.Expr) -> list[exp.Expr]:
 
 
 def increasing(node: exp.Expr, field: str) -> bool:
-    """Whether a tree reads one field alone and never gets less while the field gets more."""
+    """Whether a tree reads a single field and never decreases while the field increases."""
     if isinstance(node, exp.Column):
         return node.name == field
     if isinstance(node, exp.Add) and _number(node.this) is not None:
@@ -45,7 +45,7 @@ def increasing(node: exp.Expr, field: str) -> bool:
 
 def _increasing_call(node: exp.Expr, field: str) -> bool:
     if isinstance(node, exp.Anonymous):
-        single = str(node.this) in _GROWING and len(node.expressions) == 1
+        single = str(node.this) in _INCREASING and len(node.expressions) == 1
         return single and increasing(node.expressions[0], field)
     return isinstance(node, exp.Cast) and _to_number(node) and increasing(node.this, field)
 
@@ -58,7 +58,7 @@ def _to_number(node: exp.Cast) -> bool:
 
 
 def _number(node: exp.Expr) -> float | None:
-    """Return the number a node stands for, or None."""
+    """Return the number of a literal node, or None."""
     if isinstance(node, exp.Neg):
         positive = _number(node.this)
         return None if positive is None else -positive

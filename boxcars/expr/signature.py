@@ -1,9 +1,9 @@
-"""Signatures of functions: what they take and give, in one line that is also their documentation.
+"""Signatures of functions, in one line that is also their documentation.
 
-``round(x: number, digits?: const int) -> number`` reads: ``x`` is an int or float; ``digits`` may
-be left out and must be a constant; the result is an int if all the numbers are, else a float.
-``T`` stands for any one type that all parameters marked so share, ``any`` for any type at all,
-``const?`` for a text that is handed over as such if it is a constant; ``x...`` may come often.
+``round(x: number, digits?: const int) -> number`` reads: ``x`` is an int or float; ``digits`` is
+optional and must be a constant; the result is an int if all numbers are, otherwise a float. ``T``
+is any type that all parameters marked with it share, ``any`` is any type at all; ``const?`` is
+passed as a plain value if it is a constant; ``x...`` may be repeated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Parameter:
 
     @property
     def types(self) -> tuple[Type, ...]:
-        """The types it takes; the first is that of a plain NULL."""
+        """The accepted types; the first is that of a plain NULL."""
         return _KINDS.get(self.kind) or tuple(Type(name) for name in self.kind.split("|"))
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes and gives; a result of ``?`` is left to Polars.
+    """Parameters and result of a function; a result of ``?`` is determined by Polars.
 
     >>> Signature.parse("substr(text: str, start: int, length?: int) -> str").short
     'substr(text, start, length?)'
@@ -55,7 +55,7 @@ class Signature:
 
     @classmethod
     def parse(cls, line: str) -> Signature:
-        """Return a signature from its line."""
+        """Parse a signature."""
         match = _LINE.fullmatch(line)
         found = (
             [_PARAMETER.fullmatch(part) for part in match[2].split(", ") if part] if match else []
@@ -75,7 +75,7 @@ class Signature:
         return f"{self.name}({', '.join(map(str, self.parameters))})"
 
     def bind(self, name: str, values: Sequence[Value]) -> list[Value]:
-        """Return the arguments, checked and converted to what the parameters want."""
+        """Return the arguments, checked and converted to the types of the parameters."""
         self._check_count(name, len(values))
         parameters = list(self.parameters)
         if parameters and parameters[-1].repeated:
@@ -106,7 +106,7 @@ class Signature:
 
 
 def arguments(signature: Signature, values: Sequence[Value]) -> list[Any]:
-    """Return what the builder gets: Polars expressions, or the constants themselves."""
+    """Return the arguments of the builder: Polars expressions, or plain constants."""
     parameters = list(signature.parameters)
     parameters += parameters[-1:] * (len(values) - len(parameters))
     return [
@@ -125,7 +125,7 @@ def _check(name: str, parameter: Parameter, value: Value) -> None:
 
 
 def _shared(name: str, kind: str, pairs: Sequence[tuple[Parameter, Value]]) -> Type:
-    """Return the one type of all arguments of a shared kind."""
+    """Return the common type of all arguments of a shared kind."""
     values = [value for parameter, value in pairs if parameter.kind == kind]
     type_ = common(value.type for value in values)
     if type_ is None:

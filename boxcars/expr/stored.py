@@ -1,9 +1,9 @@
-"""Stored Polars expressions: texts that start with ``polars:``, which only run if they are trusted.
+"""Stored Polars expressions: texts that start with ``polars:``, which run only if trusted.
 
-The format is a private one of Polars. To read it is to run what is in it: pickled functions, or the
-library that a plugin names. So a text is only read after it was vouched for: because this process
-wrote it for an expression that it was given, because the user allowed code where it came from, or
-because the driver of a run sent it to a worker.
+The format is private to Polars. Reading it runs what is in it: pickled functions, or the library
+that a plugin names. So a text is only read after it was vouched for: because this process wrote it
+for an expression that it was given, because the user allowed code from its source, or because the
+driver of a run sent it to a worker.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import Any
 import polars as pl
 
 from boxcars.model.box import Box
+from boxcars.model.flatten import flatten
 from boxcars.model.network import Network
 from boxcars.model.problem import Path, Wrong
 from boxcars.model.serialize import network_to_plain
-from boxcars.model.superbox import flatten
 
 POLARS = "polars:"
-"""How the text of a stored Polars expression starts."""
+"""Prefix of a stored Polars expression."""
 
 _vouched: set[str] = set()
-"""The texts that may be read. It only grows: trust in a text does not depend on who asks."""
+"""The texts that may be read. It only grows: trust in a text does not depend on the caller."""
 
 
 def store(expr: pl.Expr) -> str:
-    """Return the text of an expression, which this process may read again.
+    """Return the text of an expression; this process may read it again.
 
     >>> restore(store(pl.col("price") * 2)).meta.root_names()
     ['price']
@@ -46,7 +46,7 @@ def store(expr: pl.Expr) -> str:
 
 
 def restore(text: str) -> pl.Expr:
-    """Return the expression of a text that was vouched for.
+    """Read an expression whose text was vouched for.
 
     >>> restore("polars:from a stranger")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -70,26 +70,26 @@ def _read(text: str) -> pl.Expr:
 
 
 def vouch(text: str) -> None:
-    """Let a text be read: call this only for what comes from somebody who may run code here."""
+    """Allow a text to be read: call this only for text from a source that may run code here."""
     if text.startswith(POLARS):
         _vouched.add(text)
 
 
 def vouch_for(net: Network) -> None:
-    """Let all stored expressions of a network be read, also those that superboxes put together."""
+    """Allow all stored expressions of a network to be read, also those that superboxes assemble."""
     for each in (net, flatten(net).network):
         for _, text in stored_in(network_to_plain(each)):
             vouch(text)
 
 
 def code_in(box: Box) -> list[Path]:
-    """Return the parameters of a box that run code: those that name it, and stored expressions."""
+    """Return the parameters of a box that run code: names of code, and stored expressions."""
     named = [] if box.code is None else [(box.code,)]
     return [*named, *(path for path, _ in stored_in(box.plain()))]
 
 
 def stored_in(plain: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield the stored expressions in a plain value, and where in it each stands.
+    """Yield the stored expressions in a plain value, each with its path.
 
     >>> list(stored_in({"where": ["price > 1", " polars:{}"]}))
     [(('where', '1'), 'polars:{}')]

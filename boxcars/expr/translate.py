@@ -1,4 +1,4 @@
-"""From a tree to one Polars expression, typed on the way."""
+"""Translates a tree to one typed Polars expression."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Translator:
         self.schema = schema
 
     def value(self, node: exp.Expr) -> Value:
-        """Return the value of a node; long chains of operators are walked, not recursed into."""
+        """Return the value of a node; chains of operators are walked, not recursed into."""
         chain = []
         while type(node) in OPERATORS:
             chain.append(node)
@@ -65,10 +65,12 @@ class _Translator:
         return self.integer(node.name, 1, words)
 
     def integer(self, digits: str, sign: int, words: str) -> Value:
-        short = digits.lstrip("0")[:20] or "0"  # 20 digits are too many, and Python refuses 4,300
+        short = (
+            digits.lstrip("0")[:20] or "0"
+        )  # 20 digits overflow 64 bits, and int() rejects 4,300
         number = sign * int(short)
         if not -_INT_MAX - 1 <= number <= _INT_MAX:
-            raise Wrong(f"{shorten(words)} is too large for an int: it has 64 bits.")
+            raise Wrong(f"{shorten(words)} is too large for a 64-bit int.")
         return literal(number, words)
 
     def boolean(self, node: exp.Expr) -> Value:
@@ -151,7 +153,7 @@ class _Translator:
 
 
 def unknown_field(name: str, schema: Schema) -> Wrong:
-    """Return the complaint about a field that is not there."""
+    """Return the error about an unknown field."""
     return Wrong(f"unknown field '{name}'.{nearest(name, schema.fields)}")
 
 

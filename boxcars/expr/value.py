@@ -1,4 +1,4 @@
-"""What a part of an expression is worth: its type, its Polars expression, and the user's words."""
+"""Typed parts of an expression: type, Polars expression, and the user's text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from boxcars.model.types import Type
 
 @dataclass(frozen=True)
 class Value:
-    """A typed part of an expression; ``NULL`` has the type UNKNOWN, which goes with all others."""
+    """A typed part of an expression; ``NULL`` has the type UNKNOWN, which fits all others."""
 
     type: Type
     expr: pl.Expr
@@ -25,7 +25,7 @@ class Value:
         return f"{self.words} ({self.type})" if self.type is not Type.UNKNOWN else self.words
 
     def to(self, wanted: Type) -> Value:
-        """Return it as another type that it fits into: an int as a float, NULL as anything."""
+        """Convert it to a wider type: an int to a float, NULL to anything."""
         if self.type is wanted:
             return self
         constant = float(self.constant) if wanted is Type.FLOAT and self.constant else self.constant
@@ -42,7 +42,7 @@ def literal(constant: bool | int | float | str | None, words: str) -> Value:
 
 
 def common(types: Iterable[Type]) -> Type | None:
-    """Return the type that all of them fit into, or None.
+    """Return the common type, or None if there is none.
 
     >>> common([Type.INT, Type.FLOAT]), common([Type.INT, Type.STR])
     (<Type.FLOAT: 'float'>, None)
@@ -62,7 +62,7 @@ def listed(values: Sequence[Value]) -> str:
 def per_value(
     function: Callable[..., Any], *columns: pl.Expr, returns: Type, remember: bool = True
 ) -> pl.Expr:
-    """Call a Python function for each tuple of values, or for each distinct one.
+    """Call a Python function for each row of values, or once per distinct row.
 
     A null among the values gives null without a call.
 

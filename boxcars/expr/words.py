@@ -1,4 +1,4 @@
-"""The words of the grammar: symbols, keywords, and how tight the operators bind."""
+"""The tokens of the grammar: symbols, keywords, and operator precedence."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WORDS = {
 
 
 class Level(IntEnum):
-    """How tight an operator binds."""
+    """Operator precedence, from loose to tight."""
 
     OR = 1
     AND = 2
@@ -90,16 +90,16 @@ CONSTANTS: dict[TokenType, Callable[[], exp.Expr]] = {
 }
 HINTS = {
     T.ALIAS: "the box names its fields, not AS",
-    T.SELECT: "a query can't stand in an expression",
+    T.SELECT: "an expression can't contain a query",
     T.SEMICOLON: "write one expression",
     T.COMMA: "write one expression",
-    T.L_BRACKET: "there are no lists and no brackets",
-    T.L_BRACE: "there are no braces",
-    T.ARROW: "there are no lambdas",
+    T.L_BRACKET: "lists are not supported",
+    T.L_BRACE: "braces are not supported",
+    T.ARROW: "lambdas are not supported",
 }
 
 
 class Tokenizer(tokens.Tokenizer):
-    """Splits a text into the words of the grammar; all others are names."""
+    """Splits a text into the tokens of the grammar; all other words are names."""
 
     KEYWORDS: ClassVar[dict[str, TokenType]] = {**SYMBOLS, **WORDS}

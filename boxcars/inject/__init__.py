@@ -1,12 +1,11 @@
-"""The load injector: it brings data to a network at a pace, as if it came from outside."""
+"""The load injector: sends data to a running network at a given pace."""
 
 from boxcars.inject.controller import Controller
 from boxcars.inject.injector import Injector, cut
-from boxcars.inject.pace import AsFastAsCanBe, AtRate, Batch, ByTime, Pace
+from boxcars.inject.pace import AtRate, Batch, ByTime, Pace, Unthrottled
 from boxcars.inject.targets import Folders, Target
 
 __all__ = [
-    "AsFastAsCanBe",
     "AtRate",
     "Batch",
     "ByTime",
@@ -15,5 +14,6 @@ __all__ = [
     "Injector",
     "Pace",
     "Target",
+    "Unthrottled",
     "cut",
 ]

@@ -1,4 +1,4 @@
-"""The controller of several injectors: what it is told, all of them do."""
+"""The controller of several injectors: forwards each command to all of them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from boxcars.inject.targets import Target
 from boxcars.model.problem import Wrong, nearest
 
 COMMANDS = {
-    "start": "go on after a stop",
-    "stop": "send nothing until it is started again",
-    "rate": "another rate, or another speed if the data's own timestamps are followed: rate 5000",
-    "end": "send nothing more, and end",
+    "start": "resume after a stop",
+    "stop": "pause until the next start",
+    "rate": "change the rate (or the speed, when replaying by timestamps): rate 5000",
+    "end": "stop sending, and exit",
 }
 
 
 class Controller:
-    """Shares batches out to injectors, each with a target of its own; they have one pace."""
+    """Distributes batches to injectors, each with its own target; they share one pace."""
 
     def __init__(
         self,
@@ -33,39 +33,39 @@ class Controller:
 
     @property
     def sent(self) -> int:
-        """How many tuples have gone."""
+        """Number of tuples sent so far."""
         return sum(injector.sent for injector in self._injectors)
 
     def start(self) -> None:
-        """Let all begin."""
+        """Start all injectors."""
         self._all(Injector.start)
 
     def pause(self) -> None:
-        """Let all stop until they are resumed."""
+        """Pause all injectors."""
         self._all(Injector.pause)
 
     def resume(self) -> None:
-        """Let all go on; what was not sent in between is not caught up."""
+        """Resume all injectors; tuples missed during the pause are not caught up."""
         self._pace.resume()
         self._all(Injector.resume)
 
     def stop(self) -> None:
-        """Let all end."""
+        """End all injectors."""
         self._all(Injector.stop)
 
     def change(self, rate: float) -> None:
-        """Go at another rate, or at another speed if timestamps say when tuples are due."""
+        """Change the rate, or the speed of a replay by timestamps."""
         if not isinstance(self._pace, AtRate | ByTime):
-            raise Wrong("there is no rate to change: they go as fast as they can.")
+            raise Wrong("there is no rate to change: the injectors are not throttled.")
         self._pace.change(rate)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all have ended; whether they have. What went wrong is raised."""
+        """Wait until all injectors have ended; return whether they have. Raises their errors."""
         ended = [injector.wait(timeout) for injector in self._injectors]
         return all(ended)
 
     def command(self, line: str) -> None:
-        """Do what a line says; see ``COMMANDS``."""
+        """Execute one line of ``COMMANDS``."""
         word, _, rest = line.strip().partition(" ")
         match word:
             case "start":
@@ -85,7 +85,7 @@ class Controller:
 
 
 class _Shared:
-    """Batches that several threads take in turn."""
+    """An iterable of batches that several threads can share."""
 
     def __init__(self, batches: Iterable[Batch]) -> None:
         self._left, self._lock = iter(batches), threading.Lock()

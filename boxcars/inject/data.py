@@ -1,4 +1,4 @@
-"""Data for an injector: files as they are, and lines that a function turns into rows."""
+"""Data for an injector: data files, or text files whose lines a function parses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
 
 
 def from_files(files: Mapping[str, str]) -> Iterator[Batch]:
-    """The files of each input: the first ones of all together, then the second ones."""
+    """The files of all inputs: one batch of all first files, then one of all second files, ..."""
     lists = {name: list_parts(where) for name, where in files.items()}
     for number in range(max(map(len, lists.values()), default=0)):
         yield {name: _read(paths[number]) for name, paths in lists.items() if number < len(paths)}
@@ -39,9 +39,9 @@ def _read(path: Path) -> pl.DataFrame:
 def from_lines(
     name: str, path: str | Path, row: Callable[[str], Mapping[str, Any]], most: int = 10_000
 ) -> Iterator[Batch]:
-    """The lines of a text file for one input: a function turns each into a row.
+    """Parse the lines of a text file for one input, in batches of ``most`` rows.
 
-    ``from_lines("calls", "calls.log", parse)``, where ``parse`` gives ``{"time": 7, ...}``.
+    ``from_lines("calls", "calls.log", parse)``, where ``parse`` returns ``{"time": 7, ...}``.
     """
     with Path(path).open(encoding="utf-8") as file:
         while lines := [line.rstrip("\n") for line in islice(file, most)]:

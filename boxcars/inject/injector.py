@@ -1,4 +1,4 @@
-"""An injector: it sends batches to a target when they are due, in a thread of its own."""
+"""An injector: sends batches to a target when they are due, in its own thread."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from boxcars.inject.pace import AsFastAsCanBe, Batch, Pace, size
+from boxcars.inject.pace import Batch, Pace, Unthrottled, size
 
 if TYPE_CHECKING:
     from boxcars.inject.targets import Target
 
 _LOOK = 0.1
-"""Seconds after which a waiting injector looks whether its pace has changed."""
+"""Seconds between checks of a waiting injector whether its pace has changed."""
 
 
 class Injector:
-    """Sends batches; it can be paused, and what goes wrong is kept in ``error``.
+    """Sends batches; it can be paused. Its failure is stored in ``error``.
 
-    ``stamp`` names the fields, by input, that get the time at which they are sent.
+    ``stamp`` names, by input, the field that is overwritten with the time of sending.
     """
 
     def __init__(
@@ -31,17 +31,17 @@ class Injector:
         pace: Pace | None = None,
         stamp: Mapping[str, str] | None = None,
     ) -> None:
-        self._batches, self._target, self._pace = batches, target, pace or AsFastAsCanBe()
+        self._batches, self._target, self._pace = batches, target, pace or Unthrottled()
         self._stamp = stamp
         self._over, self._going = threading.Event(), threading.Event()
         self._going.set()
         self._thread: threading.Thread | None = None
         self.sent = 0
-        """How many tuples have gone."""
+        """Number of tuples sent so far."""
         self.error: BaseException | None = None
 
     def inject(self, tell: Callable[[int], None] = lambda _: None) -> None:
-        """Send all of it, and say after each batch how much has gone."""
+        """Send all batches; after each, call ``tell`` with the number of tuples sent so far."""
         self._target.open()
         try:
             for batch in self._pace.cut(self._batches):
@@ -56,7 +56,7 @@ class Injector:
             self._target.close()
 
     def _wait(self, batch: Batch) -> bool:
-        """Wait until a batch is due; False if nothing more is to be sent."""
+        """Wait until a batch is due; False if the injector was stopped."""
         while not self._over.is_set():
             if not self._going.wait(_LOOK):
                 continue
@@ -78,7 +78,7 @@ class Injector:
             self.error = error
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all has gone; whether it has. What went wrong is raised."""
+        """Wait until everything is sent, and return whether it is. Raises the injector's error."""
         if self._thread is not None:
             self._thread.join(timeout)
         if self.error is not None:
@@ -86,20 +86,20 @@ class Injector:
         return self._thread is None or not self._thread.is_alive()
 
     def pause(self) -> None:
-        """Send nothing until it is resumed."""
+        """Send nothing until resumed."""
         self._going.clear()
 
     def resume(self) -> None:
-        """Go on."""
+        """Continue sending."""
         self._going.set()
 
     def stop(self) -> None:
-        """Send nothing more."""
+        """End without sending the rest."""
         self._over.set()
 
 
 def cut(batches: Iterable[Batch], most: int) -> Iterator[Batch]:
-    """Batches of at most about so many tuples, of each input in the same share.
+    """Split batches into smaller ones of about ``most`` tuples, each input in proportion.
 
     >>> frame = pl.DataFrame({"t": [1, 2, 3]})
     >>> [batch["a"]["t"].to_list() for batch in cut([{"a": frame}], 2)]
@@ -115,15 +115,15 @@ def cut(batches: Iterable[Batch], most: int) -> Iterator[Batch]:
 
 
 def stamped(batch: Batch, fields: Mapping[str, str], seconds: float) -> Batch:
-    """A batch whose timestamps are those of a moment: seconds, or a timestamp.
+    """Overwrite one field of each input, if it has one, with a moment: seconds, or a timestamp.
 
     >>> stamped({"a": pl.DataFrame({"t": [7]})}, {"a": "t"}, 1e9)["a"]["t"].to_list()
     [1000000000]
     """
     moment = pl.lit(int(seconds * 1e6)).cast(pl.Datetime("us"))
-    found = {}
-    for name, frame in batch.items():
-        dtype = frame.schema[fields[name]]
+    found = dict(batch)
+    for name in batch.keys() & fields.keys():
+        dtype = batch[name].schema[fields[name]]
         value = moment if dtype.is_temporal() else pl.lit(seconds)
-        found[name] = frame.with_columns(value.cast(dtype).alias(fields[name]))
+        found[name] = batch[name].with_columns(value.cast(dtype).alias(fields[name]))
     return found

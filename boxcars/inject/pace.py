@@ -14,41 +14,41 @@ from numpy.typing import NDArray
 from boxcars.model.problem import Wrong
 
 Batch = Mapping[str, pl.DataFrame]
-"""What is injected at once: rows of each input."""
+"""Rows of each input that are injected together."""
 _TICK = 0.1
-"""Seconds: what is due within them by its own time goes at once."""
+"""Seconds of event time (at speed 1) whose tuples are sent in one batch."""
 
 
 class Pace(ABC):
-    """Says when a batch is due. Several injectors may share one."""
+    """Decides when a batch is due. Several injectors may share one."""
 
     @abstractmethod
     def due(self, batch: Batch) -> float:
-        """In how many seconds the next batch may go; it is asked again when they have passed."""
+        """Seconds until the next batch may be sent; called again after they have passed."""
 
     def sent(self, batch: Batch) -> None:
-        """A batch has gone."""
+        """Called after a batch was sent."""
         return
 
     def cut(self, batches: Iterable[Batch]) -> Iterable[Batch]:
-        """Smaller batches, where not all of one is due together."""
+        """Split batches whose tuples are not all due at the same time."""
         return batches
 
     def resume(self) -> None:
-        """Go on behind a pause: what was not sent in it is not caught up."""
+        """Continue after a pause; tuples missed during the pause are not caught up."""
         return
 
 
-class AsFastAsCanBe(Pace):
-    """Every batch is due at once."""
+class Unthrottled(Pace):
+    """Every batch is due immediately."""
 
     def due(self, batch: Batch) -> float:
-        """At once."""
+        """Zero."""
         return 0.0
 
 
 class AtRate(Pace):
-    """So many tuples a second, over all inputs; the rate may change at any time."""
+    """A fixed number of tuples per second over all inputs; the rate may change at any time."""
 
     def __init__(self, rate: float, clock: Callable[[], float] = perf_counter) -> None:
         self._clock, self._lock = clock, threading.Lock()
@@ -57,21 +57,21 @@ class AtRate(Pace):
 
     @property
     def rate(self) -> float:
-        """Tuples a second."""
+        """Tuples per second."""
         return self._rate
 
     def change(self, rate: float) -> None:
-        """From now on go at another rate; what was not sent by now is not caught up."""
+        """Use another rate from now on; a backlog of the old rate is not caught up."""
         with self._lock:
             self._rate = _positive(rate)
             self._since, self._sent = self._clock(), 0
 
     def resume(self) -> None:
-        """Go on at the same rate from now."""
+        """Continue at the same rate from now."""
         self.change(self._rate)
 
     def due(self, batch: Batch) -> float:
-        """When all that has gone before has had its time."""
+        """Seconds until the tuples sent so far are worth the elapsed time at this rate."""
         with self._lock:
             return max(self._since + self._sent / self._rate - self._clock(), 0.0)
 
@@ -82,9 +82,9 @@ class AtRate(Pace):
 
 
 class ByTime(Pace):
-    """By the data's own timestamps, ``speed`` times as fast; the first tuple is due at once.
+    """Replay by the timestamps of the data, ``speed`` times as fast, starting immediately.
 
-    ``fields`` names the timestamp of each input: a number of seconds, or a timestamp.
+    ``fields`` names the time field of each input: a number of seconds, or a timestamp.
     """
 
     def __init__(
@@ -98,16 +98,16 @@ class ByTime(Pace):
         self._began: tuple[float, float] | None = None
 
     def change(self, speed: float) -> None:
-        """From the next batch on go at another speed."""
+        """Use another speed from the next batch on."""
         with self._lock:
             self._speed, self._began = _positive(speed), None
 
     def resume(self) -> None:
-        """Go on at the same speed from the next batch."""
+        """Continue at the same speed from the next batch on."""
         self.change(self._speed)
 
     def due(self, batch: Batch) -> float:
-        """When its first tuple is."""
+        """Seconds until its first tuple is due."""
         some = {name: frame[:1] for name, frame in batch.items() if frame.height}
         firsts = [float(self._times(name, frame)[0]) for name, frame in some.items()]
         if not firsts:
@@ -119,7 +119,7 @@ class ByTime(Pace):
             return max(began + (min(firsts) - first) / self._speed - self._clock(), 0.0)
 
     def cut(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """What goes at once is due within a moment; a tuple that is late goes with those before it.
+        """Split batches so that each covers a tick; a late tuple stays with those before it.
 
         >>> calls = pl.DataFrame({"t": [1, 2, 2, 9, 8]})
         >>> [batch["a"]["t"].to_list() for batch in ByTime({"a": "t"}).cut([{"a": calls}])]
@@ -136,7 +136,7 @@ class ByTime(Pace):
                 at |= ends
 
     def _times(self, name: str, frame: pl.DataFrame) -> NDArray[np.float64]:
-        """When tuples are due, in seconds of the data's time; without one, as those beside them."""
+        """Due times in seconds of event time, never decreasing; nulls take a neighbor's time."""
         times = frame[self._fields[name]]
         seconds = times.dt.epoch("us") / 1e6 if times.dtype.is_temporal() else times
         known = seconds.cast(pl.Float64).fill_nan(None)
@@ -145,7 +145,7 @@ class ByTime(Pace):
 
 
 def size(batch: Batch) -> int:
-    """How many tuples a batch has.
+    """Number of tuples in a batch.
 
     >>> size({"a": pl.DataFrame({"t": [1, 2]}), "b": pl.DataFrame({"t": [3]})})
     3
@@ -155,5 +155,5 @@ def size(batch: Batch) -> int:
 
 def _positive(number: float) -> float:
     if not 0 < number < float("inf"):
-        raise Wrong(f"expected a pace above 0, got {number}.")
+        raise Wrong(f"expected a rate or speed above 0, got {number}.")
     return number

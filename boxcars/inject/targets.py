@@ -1,4 +1,4 @@
-"""Where an injector sends its batches."""
+"""Targets that an injector sends its batches to."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from boxcars.inject.pace import Batch
 
 
 class Target(ABC):
-    """Takes batches, from one thread."""
+    """A destination of batches, used from one thread."""
 
     def open(self) -> None:
-        """The first batch will come."""
+        """Prepare for the first batch."""
         return
 
     @abstractmethod
     def send(self, batch: Batch) -> None:
-        """Bring a batch there; if the other side can't take it yet, wait."""
+        """Send a batch; block while the other side is not ready."""
 
     def finish(self) -> None:
-        """All has been sent."""
+        """Called when all batches are sent."""
         return
 
     def close(self) -> None:
-        """Nothing more will be sent."""
+        """Release resources; nothing more will be sent."""
         return
 
 
 class Folders(Target):
-    """A folder for each input, which a run follows: each batch is a file there.
+    """A folder per input, which a run follows: each batch becomes a file.
 
-    What has been read can be removed.
+    Files that have been read can be removed.
     """
 
     def __init__(self, folders: Mapping[str, Path], complete: bool = True) -> None:
@@ -59,13 +59,13 @@ class Folders(Target):
                 self._files[name].append((self._written[name], path))
 
     def finish(self) -> None:
-        """Say that no more files come."""
+        """Mark the folders as complete, so that followers know that no more files come."""
         if self._complete:
             for folder in self._folders.values():
                 (folder / COMPLETE).touch()
 
     def remove(self, name: str, read: int) -> None:
-        """Remove the files of an input of which so many tuples were read for good."""
+        """Remove files of an input that lie within its first ``read`` tuples."""
         files = self._files[name]
         while files and files[0][0] <= read:
             files.popleft()[1].unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The work of the boxes: pure functions over trains."""
+"""Kernels: what boxes compute, as pure functions over trains (Arrow batches)."""
 
 from boxcars.kernels.compile_cache import choose_cache
 

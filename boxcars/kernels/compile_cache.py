@@ -1,7 +1,7 @@
-"""Compiled kernels: where their machine code is kept, and how far a compilation has come.
+"""Compiled kernels: the folder of their machine code, and compilation progress.
 
-numba compiles a kernel when it is first called and keeps the code on disk. So only the first epoch
-of a new installation has to wait, for some seconds: a run says so meanwhile.
+numba compiles a kernel on its first call and caches the code on disk. So only the first epoch of a
+new installation waits, for some seconds; the run reports that meanwhile.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from boxcars.model.private_folder import private_folder
 
 _config: Any = numba.config
 _KERNELS: Mapping[str, int] = {"aggregate": 20, "join": 10}
-"""About as many kernels a box of a type compiles in a new installation, where they are many."""
-_FEW = 6
-"""And a box of any other type with a state."""
+"""Approximate number of kernels a box of this type compiles in a new installation."""
+_OTHER_KERNELS = 6
+"""The same for stateful boxes of other types."""
 
 
 def choose_cache(beside: Path | None = None) -> None:
-    """Let all processes of a user share one folder of compiled code, also where none is writable.
+    """Choose one cache folder of compiled code for all processes of a user.
 
-    numba keeps code beside the source, else in the home folder, and fails if it can write to
-    neither: then it gets a folder of the user's among the temporary ones.
+    numba caches code next to the source, otherwise in the home folder, and fails if neither is
+    writable: then it gets a private folder of the user under the temporary folder.
     """
     _read_no_file()
     beside = beside or Path(__file__).parent
@@ -41,8 +41,8 @@ def choose_cache(beside: Path | None = None) -> None:
 def _read_no_file() -> None:
     """Take numba's settings from the environment alone.
 
-    It also reads a file in the current folder, which may have come with a network and can name a
-    folder of compiled code: that would be run.
+    numba also reads a file in the current folder. That file may have come with a network and can
+    name a folder of compiled code, which would be executed.
     """
     if _config._config_fname != os.devnull:
         _config._config_fname = os.devnull
@@ -54,38 +54,38 @@ def _writable(folder: Path) -> bool:
 
 
 def kernels_expected(types: Iterable[str]) -> int:
-    """About how many kernels the boxes of a network compile; boxes of one type share theirs.
+    """Estimate how many kernels a network compiles; boxes of one type share theirs.
 
     >>> kernels_expected(["aggregate", "aggregate", "join"])
     30
     """
-    return sum(_KERNELS.get(type_, _FEW) for type_ in set(types))
+    return sum(_KERNELS.get(type_, _OTHER_KERNELS) for type_ in set(types))
 
 
 class _Counter(event.Listener):
-    """Counts kernels whose compilation has begun; what they call themselves is a part of them."""
+    """Counts kernels whose compilation has started; nested compilations count as one."""
 
     number: ClassVar[int] = 0
-    """In this process."""
+    """Kernels compiled so far in this process."""
 
-    def __init__(self, tell: Callable[[int], None]) -> None:
-        self._tell, self._depth = tell, 0
+    def __init__(self, report: Callable[[int], None]) -> None:
+        self._report, self._depth = report, 0
 
     def on_start(self, event: Any) -> None:
-        """A kernel is being compiled."""
+        """Compilation of a kernel starts."""
         self._depth += 1
         if self._depth == 1:
             _Counter.number += 1
-            self._tell(_Counter.number)
+            self._report(_Counter.number)
 
     def on_end(self, event: Any) -> None:
-        """It is ready."""
+        """Compilation of a kernel ends."""
         self._depth -= 1
 
 
 @contextmanager
-def told_of_compiling(tell: Callable[[int], None]) -> Iterator[None]:
-    """Call ``tell`` as often as a kernel is compiled, with the number of those of the process."""
-    listener = _Counter(tell)
+def report_compilations(report: Callable[[int], None]) -> Iterator[None]:
+    """Call ``report`` for each kernel compiled, with the total of this process."""
+    listener = _Counter(report)
     with event.install_listener("numba:compile", listener):
         yield

@@ -1,8 +1,9 @@
-"""The ways a box can run. A kernel is a pure function of its state, its trains and frontiers.
+"""The execution contract of boxes: lazy, eager, tabled or stateful.
 
-Two kinds have no state: a *lazy* box adds steps to one Polars pipeline, so that a chain of them
-runs as a single query; an *eager* box sees the train itself. A *stateful* box carries a state
-from step to step. The runner in this process and the engine on Spark call the same methods.
+A kernel is a pure function of its state, its trains and its frontiers (watermarks). A *lazy* box
+adds steps to a Polars pipeline, so that a chain of lazy boxes runs as a single query; an *eager*
+box processes the materialized train. A *stateful* box carries a state from step to step. The
+in-process runner and the engine on Spark call the same methods.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from boxcars.sql.store import Store
 Order = int | float | datetime
 """A value of an order attribute."""
 
-PIECES = 16
-"""A frame of more pieces is made one again: the next steps go over all of them."""
+MAX_CHUNKS = 16
+"""Chunks; a frame with more is rechunked, since every later step scans all of its chunks."""
 
 State = Mapping[str, pl.DataFrame]
-"""What a stateful box remembers: named frames, so that it can be kept as Arrow data."""
+"""State of a box: named frames, stored as Arrow data."""
 
-Mine = Callable[[int, pl.DataFrame], pl.Series]
-"""Which tuples that came by a port, or other rows with their key, are one's own."""
+OwnedTuples = Callable[[int, pl.DataFrame], pl.Series]
+"""Mask of the rows that this instance owns, given an input port and rows with their key."""
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """The promise that no tuple with a smaller order value will still come on an arc.
+    """A watermark: no tuple with a smaller order value will arrive on the arc.
 
-    ``value`` None promises nothing yet. ``final`` promises that no tuple at all will come.
+    ``value`` None: not known yet. ``final``: no tuple at all will arrive.
     """
 
     value: Order | None = None
@@ -44,7 +45,7 @@ class Frontier:
 
 
 def earliest(frontiers: tuple[Frontier, ...]) -> Frontier:
-    """What several arcs together promise: the least of their promises.
+    """The combined frontier of several arcs: the minimum over those that are still open.
 
     >>> earliest((Frontier(5), Frontier(3), Frontier(9, final=True)))
     Frontier(value=3, final=False)
@@ -57,23 +58,23 @@ def earliest(frontiers: tuple[Frontier, ...]) -> Frontier:
     return Frontier(min(known) if len(known) == len(open_) else None)
 
 
-def appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """What is kept and what is new as one frame; hidden columns come with the first tuples."""
+def append_rows(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Append new rows to old ones; hidden columns appear with the first tuples."""
     if not (old.height and new.height):
         return old if old.height else new
     if new.columns != old.columns:
         new = new.select(old.columns)
-    whole = pl.concat([old, new])
-    return whole.rechunk() if whole.n_chunks() > PIECES else whole
+    joined = pl.concat([old, new])
+    return joined.rechunk() if joined.n_chunks() > MAX_CHUNKS else joined
 
 
 def physical_value(value: Order, dtype: pl.DataType) -> Any:
-    """An order value as the number that it is stored as: microseconds for a timestamp."""
+    """The stored number of an order value: microseconds for a timestamp."""
     return pl.Series([value], dtype=dtype).to_physical()[0]
 
 
 def split_point(train: pl.DataFrame, ts: str, frontier: Frontier) -> int:
-    """How many tuples of a train in order are behind the frontier, so that their time has come."""
+    """Number of leading tuples of an ordered train with ts < frontier (all, if it is final)."""
     if frontier.final:
         return train.height
     if frontier.value is None:
@@ -82,34 +83,35 @@ def split_point(train: pl.DataFrame, ts: str, frontier: Frontier) -> int:
 
 
 class Lazy(Box):
-    """A stateless box that is part of a Polars pipeline."""
+    """A stateless box that extends a Polars pipeline."""
 
     keeps_rows: ClassVar[bool] = False
-    """Whether exactly one tuple leaves for each that enters, so that nobody needs to count."""
+    """Whether the box emits exactly one tuple per input tuple, so that its output need not be
+    counted."""
 
     @abstractmethod
     def pipeline(self, train: pl.LazyFrame, schema: Schema) -> Mapping[str, pl.LazyFrame]:
-        """Add this box to the pipeline of a train: what leaves each output."""
+        """Extend the pipeline of a train by this box; returns one pipeline per output."""
 
     def move_frontier(self, frontier: Frontier, schema: Schema) -> Frontier:
-        """The promise behind the box, from the promise before it."""
+        """The frontier downstream of the box, given the one upstream."""
         return frontier
 
-    def dates(self, schema: Schema) -> bool:
-        """Whether it computes order values, all in order, so that some may be beyond the range."""
+    def computes_order(self, schema: Schema) -> bool:
+        """Whether the box computes new order values, which may fall outside the valid range."""
         return False
 
-    def placed(self, times: pl.Series, schema: Schema) -> pl.Series:
-        """Of a box that :meth:`dates`: which order values become such that are in the range."""
+    def in_range(self, times: pl.Series, schema: Schema) -> pl.Series:
+        """Mask of the order values whose new value is in range, if it :meth:`computes_order`."""
         raise NotImplementedError(self.type)
 
 
 class Eager(Box):
-    """A stateless box that looks at the train itself."""
+    """A stateless box that processes a materialized train."""
 
     @abstractmethod
     def run(self, train: pl.DataFrame, schema: Schema) -> Mapping[str, pl.DataFrame]:
-        """What leaves each output for a train that enters."""
+        """Process a train; returns one train per output."""
 
 
 class Tabled(Box):
@@ -117,12 +119,34 @@ class Tabled(Box):
 
     @abstractmethod
     def run(self, train: pl.DataFrame, schema: Schema, store: Store) -> Mapping[str, pl.DataFrame]:
-        """What leaves each output for a train that enters, once the store has seen its tuples."""
+        """Apply the tuples of a train to the store; returns one train per output."""
+
+
+@dataclass(frozen=True)
+class StateChange:
+    """The difference between two states: frames that were kept, and frames that were added.
+
+    ``kept`` has the name that each frame had before, by the name that it has now.
+    """
+
+    kept: Mapping[str, str]
+    added: Mapping[str, pl.DataFrame]
+
+    @classmethod
+    def between(cls, before: State, after: State) -> StateChange:
+        """Find the frames of ``before`` in ``after``.
+
+        A kernel never changes a frame in place, so a frame that is the same object is the same
+        frame, whatever its name is now: kernels rename segments, and share them unchanged.
+        """
+        names = {id(frame): name for name, frame in before.items()}  # alive, so ids are unique
+        kept = {name: names[id(frame)] for name, frame in after.items() if id(frame) in names}
+        return cls(kept, {name: frame for name, frame in after.items() if name not in kept})
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a stateful box did: what leaves it, what it promises, and its new state."""
+    """Result of one step of a stateful box: output trains, frontier and new state."""
 
     trains: Mapping[str, pl.DataFrame]
     frontier: Frontier
@@ -130,17 +154,22 @@ class Step:
 
 
 class Stateful(Box):
-    """A box with a state that the runner keeps for it."""
+    """A box with a state that the runner stores for it."""
 
     stateful: ClassVar[bool] = True
     ranks: ClassVar[bool] = False
-    """Whether what leaves has ranks where what enters has (:mod:`boxcars.kernels.columns.ranks`),
-    so that it can run in many places; then it can also :meth:`share` its state."""
+    """Whether output has ranks where input has (:mod:`boxcars.kernels.columns.ranks`). Such a box
+    runs on several instances, and it can :meth:`share` its state."""
     waiting: ClassVar[tuple[str, ...]] = ("waiting",)
-    """How the frames of its state begin in which tuples wait for the frontier."""
+    """Name prefixes of the state frames that hold tuples waiting for the frontier."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether passing time alone can change its state or let it emit."""
+        return True
 
     def spreads(self) -> bool:
-        """Whether it can run in many places: as its ``ranks`` say, unless there is more to it."""
+        """Whether the box can run on several instances; ``ranks`` unless a box adds conditions."""
         return self.ranks
 
     @abstractmethod
@@ -155,12 +184,14 @@ class Stateful(Box):
         frontiers: tuple[Frontier, ...],
         schemas: tuple[Schema, ...],
     ) -> Step:
-        """Take in a train from each input, as far as the frontiers allow."""
+        """Process one train per input, as far as the frontiers allow."""
 
-    def share(self, states: Sequence[State], mine: Mine, schemas: tuple[Schema, ...]) -> State:
-        """What is one's own of the states of several places, as one state."""
+    def share(
+        self, states: Sequence[State], owned: OwnedTuples, schemas: tuple[Schema, ...]
+    ) -> State:
+        """Merge the states of several instances, keeping only the rows this instance owns."""
         raise NotImplementedError(self.type)
 
     def shown(self, state: State, schemas: tuple[Schema, ...]) -> State:
-        """A state as people would see it: as it is, unless it is laid out for the engine."""
+        """A readable form of the state, for boxes whose state layout serves the engine."""
         return state

@@ -1,1 +1,1 @@
-"""The languages a network can be written in."""
+"""The languages in which a network can be written: YAML, JSON, XML and Python."""

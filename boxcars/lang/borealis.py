@@ -1,7 +1,7 @@
-"""The XML of Borealis and StreamCloud (thesis, chapter 6 and appendix A.1): reading a query file.
+"""Reads a query file in the XML of Borealis and StreamCloud (thesis, chapter 6, appendix A.1).
 
-What Borealis has no words for gets an attribute or element of ours: the order attribute of an
-input (``ts``), tables, superboxes, connection points and quality of service.
+What Borealis does not have is an attribute or element of our own: the order attribute of an input
+(``ts``), tables, superboxes, connection points and quality of service.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from boxcars.lang.xmlparams import any_value, read_params, xml_names
 from boxcars.lang.xmltree import Element, parse
 from boxcars.model.arc import Arc
 from boxcars.model.box import box_types, read_box
+from boxcars.model.deserialize import read_network
 from boxcars.model.problem import Location, Problem, Wrong, a, nearest
-from boxcars.model.problem import Path as Place
-from boxcars.model.serialize import Importer, Reading, read_network
+from boxcars.model.problem import Path as ProblemPath
+from boxcars.model.reader import Importer, Reading
 
 TYPES: Mapping[str, str] = {
     "string": "str",
@@ -48,29 +49,29 @@ def read(content: str, path: Path, importer: Importer | None = None) -> Reading:
 
 
 class _Reader:
-    """Makes plain data of the elements, and remembers their lines."""
+    """Converts elements to plain data, and records their lines."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.source: dict[Place, Location] = {}
+        self.source: dict[ProblemPath, Location] = {}
         self.problems: list[Problem] = []
         self.broken: set[str] = set()
 
-    def wrong(self, message: str, place: Place, element: Element) -> None:
-        self._note(Problem(message, place, Location(self.file, element.line)))
+    def wrong(self, message: str, where: ProblemPath, element: Element) -> None:
+        self._note(Problem(message, where, Location(self.file, element.line)))
 
     def _note(self, problem: Problem) -> None:
-        """Keep a problem; its input, box or superbox is not to be checked any further."""
+        """Record a problem; its input, box or superbox is not checked any further."""
         self.problems.append(problem)
         if len(problem.path) > 1 and problem.path[0] in ("inputs", "boxes", "superboxes"):
             self.broken.add(problem.path[1])
 
-    def at(self, place: Place, element: Element) -> Place:
-        self.source[place] = Location(self.file, element.line)
-        return place
+    def at(self, where: ProblemPath, element: Element) -> ProblemPath:
+        self.source[where] = Location(self.file, element.line)
+        return where
 
     def network(
-        self, root: Element, base: Place, outer: Mapping[str, Mapping[str, str]]
+        self, root: Element, base: ProblemPath, outer: Mapping[str, Mapping[str, str]]
     ) -> dict[str, Any]:
         """The plain data of a network or of the body of a superbox."""
         self.at(base, root)
@@ -103,7 +104,7 @@ class _Reader:
         plain["connection_points"] = self._points(root, base, streams)
         return {key: value for key, value in plain.items() if value}
 
-    def _known(self, root: Element, base: Place) -> None:
+    def _known(self, root: Element, base: ProblemPath) -> None:
         tags = ["schema", "input", "output", "query", "box", "table", "superbox", "param"]
         tags += ["connection-point"] if base else ["connection-point", "module"]
         for child in root.children:
@@ -112,23 +113,23 @@ class _Reader:
                 self.wrong(f"unknown element <{child.tag}>.{hint}", base, child)
 
     def _once(
-        self, root: Element, tag: str, base: Place, *attributes: str
+        self, root: Element, tag: str, base: ProblemPath, *attributes: str
     ) -> Iterator[tuple[str, Element]]:
-        """The elements of a kind by the first attribute they have; no two of one name."""
+        """The elements with a tag, by the first of the attributes they have; must be unique."""
         seen: set[str] = set()
         for element in root.all(tag):
             name = next(filter(None, map(element.get, attributes)), "")
             if name in seen:
-                self.wrong(f"there are two <{tag}> '{name}'.", base, element)
+                self.wrong(f"duplicate <{tag}> '{name}'.", base, element)
             seen.add(name)
             yield name, element
 
-    def _need(self, element: Element, place: Place, *attributes: str) -> None:
+    def _need(self, element: Element, where: ProblemPath, *attributes: str) -> None:
         for attribute in attributes:
             if not element.get(attribute):
-                self.wrong(f"<{element.tag}> needs '{attribute}'.", place, element)
+                self.wrong(f"<{element.tag}> needs '{attribute}'.", where, element)
 
-    def _schema(self, element: Element, base: Place) -> dict[str, str]:
+    def _schema(self, element: Element, base: ProblemPath) -> dict[str, str]:
         fields = {}
         self._need(element, base, "name")
         for field in element.all("field"):
@@ -142,65 +143,67 @@ class _Reader:
         return fields
 
     def _lookup(
-        self, element: Element, place: Place, schemas: Mapping[str, Mapping[str, str]]
+        self, element: Element, where: ProblemPath, schemas: Mapping[str, Mapping[str, str]]
     ) -> Mapping[str, str]:
         name = element.get("schema")
         if name not in schemas:
             hint = nearest(name, schemas)
-            self.wrong(f"there is no schema '{name}'.{hint}", place, element)
+            self.wrong(f"there is no schema '{name}'.{hint}", where, element)
         return schemas.get(name, {})
 
     def _input(
-        self, element: Element, place: Place, schemas: Mapping[str, Mapping[str, str]]
+        self, element: Element, where: ProblemPath, schemas: Mapping[str, Mapping[str, str]]
     ) -> dict[str, Any]:
-        self._need(element, self.at(place, element), "stream", "schema")
-        fields = self._lookup(element, place, schemas)
+        self._need(element, self.at(where, element), "stream", "schema")
+        fields = self._lookup(element, where, schemas)
         ts = element.get("ts") or next((f for f in fields if f.lower() in _ORDER_NAMES), "")
         if not ts and fields:
-            self.wrong('which field orders the tuples? Add ts="field".', place, element)
+            self.wrong('the order attribute is missing: add ts="field".', where, element)
         plain: dict[str, Any] = {"ts": ts, "fields": dict(fields)}
         for key in ("slack", "idle"):
             if element.get(key):
                 plain[key] = any_value(element[key])
+        if element.get("clock"):
+            plain["clock"] = element["clock"]
         return plain
 
     def _superbox(
-        self, element: Element, place: Place, schemas: Mapping[str, Mapping[str, str]]
+        self, element: Element, where: ProblemPath, schemas: Mapping[str, Mapping[str, str]]
     ) -> dict[str, Any]:
         params = {
             p.get("name"): any_value(p["default"]) if "default" in p.attributes else None
             for p in element.all("param")
         }
-        return ({"params": params} if params else {}) | self.network(element, place, schemas)
+        return ({"params": params} if params else {}) | self.network(element, where, schemas)
 
     def _boxes(
         self,
         boxes: Iterable[tuple[Element, str]],
-        base: Place,
+        base: ProblemPath,
         supers: Mapping[str, Any],
         streams: dict[str, str],
     ) -> dict[str, dict[str, Any]]:
         blocks: dict[str, dict[str, Any]] = {}
         for element, group in boxes:
             name = element.get("name")
-            place = (*base, "boxes", name)
+            where = (*base, "boxes", name)
             if name in blocks:
-                self.wrong(f"there are two boxes '{name}'.", place, element)
-            self._need(element, self.at(place, element), "name", "type")
-            block, ports = self._box(element, place, supers)
+                self.wrong(f"duplicate box '{name}'.", where, element)
+            self._need(element, self.at(where, element), "name", "type")
+            block, ports = self._box(element, where, supers)
             if group:
                 block["group"] = group
             blocks[name] = block
-            self._produce(element, name, ports, streams, place)
+            self._produce(element, name, ports, streams, where)
         return blocks
 
     def _box(
-        self, element: Element, place: Place, supers: Mapping[str, Any]
+        self, element: Element, where: ProblemPath, supers: Mapping[str, Any]
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The block of a box, with its streams still by name, and the names of its outputs."""
+        """The plain data of a box, with its streams still by name, and its output ports."""
         kind = element.get("type")
         block: dict[str, Any] = {"type": kind, "in": [i.get("stream") for i in element.all("in")]}
-        lines = dict(self._once(element, "parameter", place, "name"))
+        lines = dict(self._once(element, "parameter", where, "name"))
         flat = {name: p.get("value") for name, p in lines.items()}
         cls = box_types().get(kind)
         outs = [out for out in element.all("out") if "port" not in out.attributes]
@@ -210,19 +213,19 @@ class _Reader:
         plain, owners = read_params(cls, flat)
         for name, parameter in lines.items():
             if name in owners:
-                self.at((*place, owners[name]), parameter)
+                self.at((*where, owners[name]), parameter)
             else:
                 hint = nearest(name, xml_names(cls))
-                self.wrong(f"{a(kind)} has no parameter '{name}'.{hint}", place, parameter)
+                self.wrong(f"{a(kind)} has no parameter '{name}'.{hint}", where, parameter)
             if not flat[name]:
-                self.wrong(f"parameter '{name}' is empty.", place, parameter)
-        box = read_box(cls, plain, place, [])
+                self.wrong(f"parameter '{name}' is empty.", where, parameter)
+        box = read_box(cls, plain, where, [])
         if box is None:
             return block | plain, tuple(map(str, range(len(outs))))
         try:
             box = box.with_outputs(len(outs))
         except Wrong as wrong:
-            self.wrong(str(wrong), place, element)
+            self.wrong(str(wrong), where, element)
         return block | box.plain(), box.ports
 
     def _produce(
@@ -231,45 +234,45 @@ class _Reader:
         name: str,
         ports: tuple[str, ...],
         streams: dict[str, str],
-        place: Place,
+        where: ProblemPath,
     ) -> None:
         index = 0
         for out in element.all("out"):
             port = out.get("port") or (ports[index] if index < len(ports) else str(index))
             index += "port" not in out.attributes
             stream = out.get("stream")
-            self._need(out, place, "stream")
+            self._need(out, where, "stream")
             if stream in streams:
-                message = f"stream '{stream}' comes out of '{streams[stream]}' already."
-                self.wrong(message, place, out)
+                message = f"stream '{stream}' is already an output of '{streams[stream]}'."
+                self.wrong(message, where, out)
             streams.setdefault(stream, str(Arc(name, port)) if name else stream)
 
-    def _stream(self, stream: str, streams: Mapping[str, str], place: Place) -> str | None:
+    def _stream(self, stream: str, streams: Mapping[str, str], where: ProblemPath) -> str | None:
         if stream in streams:
             return streams[stream]
         if stream.partition(".")[0] in {arc.partition(".")[0] for arc in streams.values()}:
             return stream
         message = f"there is no stream '{stream}'.{nearest(stream, streams)}"
-        self._note(Problem(message, place, self.source.get(place)))
+        self._note(Problem(message, where, self.source.get(where)))
         return None
 
     def _outputs(
         self,
         root: Element,
-        base: Place,
+        base: ProblemPath,
         schemas: Mapping[str, Mapping[str, str]],
         streams: Mapping[str, str],
     ) -> dict[str, Any]:
         outputs: dict[str, Any] = {}
         for name, element in self._once(root, "output", base, "name", "stream"):
-            place = self.at((*base, "outputs", name), element)
-            self._need(element, place, "stream")
-            arc = self._stream(element.get("stream"), streams, place)
+            where = self.at((*base, "outputs", name), element)
+            self._need(element, where, "stream")
+            arc = self._stream(element.get("stream"), streams, where)
             if arc is None:
                 continue
             plain: dict[str, Any] = {"from": arc}
             if element.get("schema"):
-                plain["fields"] = dict(self._lookup(element, place, schemas))
+                plain["fields"] = dict(self._lookup(element, where, schemas))
             if qos := self._qos(element):
                 plain["qos"] = qos
             outputs[name] = plain
@@ -287,25 +290,27 @@ class _Reader:
         return plain
 
     def _tables(
-        self, root: Element, base: Place, schemas: Mapping[str, Mapping[str, str]]
+        self, root: Element, base: ProblemPath, schemas: Mapping[str, Mapping[str, str]]
     ) -> dict[str, Any]:
         tables: dict[str, Any] = {}
         for name, element in self._once(root, "table", base, "name"):
-            place = self.at((*base, "tables", name), element)
-            self._need(element, place, "name", "schema")
-            plain: dict[str, Any] = {"fields": dict(self._lookup(element, place, schemas))}
+            where = self.at((*base, "tables", name), element)
+            self._need(element, where, "name", "schema")
+            plain: dict[str, Any] = {"fields": dict(self._lookup(element, where, schemas))}
             if key := [k.get("field") for k in element.all("key")]:
                 plain["key"] = key
             tables[name] = plain
         return tables
 
-    def _points(self, root: Element, base: Place, streams: Mapping[str, str]) -> dict[str, Any]:
+    def _points(
+        self, root: Element, base: ProblemPath, streams: Mapping[str, str]
+    ) -> dict[str, Any]:
         points: dict[str, Any] = {}
         for name, element in self._once(root, "connection-point", base, "name"):
-            place = self.at((*base, "connection_points", name), element)
-            self._need(element, place, "name", "stream")
-            arc = self._stream(element.get("stream"), streams, place)
+            where = self.at((*base, "connection_points", name), element)
+            self._need(element, where, "name", "stream")
+            arc = self._stream(element.get("stream"), streams, where)
             if arc is not None:
-                kept = {k: any_value(element[k]) for k in ("time", "tuples") if element.get(k)}
-                points[name] = {"arc": arc, **kept}
+                limits = {k: any_value(element[k]) for k in ("time", "tuples") if element.get(k)}
+                points[name] = {"arc": arc, **limits}
         return points

@@ -1,4 +1,4 @@
-"""Write a network as the XML of Borealis; :mod:`boxcars.lang.borealis` reads it."""
+"""Writes a network as Borealis XML; :mod:`boxcars.lang.borealis` reads it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPES = {Type.STR: "string", Type.FLOAT: "double"}
 
 
 def write(net: Network) -> str:
-    """The query file of a network: schemas, inputs, boxes by group, outputs."""
+    """Write the query file of a network: schemas, inputs, boxes by group, outputs."""
     root = Element("borealis", {"name": net.name})
     for name in net.modules:
         root.add("module", name=name)
@@ -36,7 +36,15 @@ def _network(root: Element, net: Network, supers: Mapping[str, tuple[str, ...]])
     for name, entity in net.inputs.items():
         schema = _schema(root, f"{name}-schema", entity.fields)
         slack = any_text(entity.slack) if entity.slack else None
-        root.add("input", stream=name, schema=schema, ts=entity.ts, slack=slack, idle=entity.idle)
+        root.add(
+            "input",
+            stream=name,
+            schema=schema,
+            ts=entity.ts,
+            slack=slack,
+            idle=entity.idle,
+            clock=None if entity.clock == "event" else entity.clock,
+        )
     for name, table in net.tables.items():
         element = root.add("table", name=name, schema=_schema(root, f"{name}-table", table.fields))
         for key in table.key:
@@ -62,7 +70,7 @@ def _schema(root: Element, name: str, fields: Mapping[str, Type]) -> str:
 
 
 def _boxes(root: Element, net: Network, supers: Mapping[str, tuple[str, ...]]) -> None:
-    """The boxes in their order; neighbours of one group share a ``query`` element."""
+    """Write the boxes in order; consecutive boxes of a group share a ``query`` element."""
     group: tuple[str, Element] = ("", root)
     for name, node in net.boxes.items():
         if node.group != group[0]:

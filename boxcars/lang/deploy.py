@@ -1,4 +1,4 @@
-"""The deploy file of Borealis: where inputs enter, groups of boxes run and outputs leave."""
+"""The deploy file of Borealis: the endpoints of inputs, groups of boxes, and outputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Deployment:
 
     @classmethod
     def parse(cls, content: str, file: str = "deploy.xml") -> Self:
-        """Read a deploy file; everything wrong with it is one NetworkError."""
+        """Parse a deploy file; raise one NetworkError with all its problems."""
         root = parse(content, file)
         problems = []
         found: dict[str, list[Placement]] = {part: [] for part in _PARTS}
@@ -72,7 +72,7 @@ class Deployment:
             raise BoxcarsError(f"{path}: can't be read: {error}.") from None
 
     def write(self) -> str:
-        """The deploy file as text."""
+        """Write the deploy file as text."""
         root = Element("deploy")
         for part, attribute in _PARTS.items():
             for placement in getattr(self, part):
@@ -81,7 +81,7 @@ class Deployment:
         return render(root)
 
     def problems(self, net: Network, file: str = "deploy.xml") -> Iterator[Problem]:
-        """What does not fit the network: unknown streams and groups, groups that nobody runs."""
+        """Mismatches with a network: unknown streams and groups, and those without an endpoint."""
         groups = {node.group for node in net.boxes.values() if node.group}
         known = {"publish": set(net.inputs), "node": groups, "subscribe": set(net.outputs)}
         nouns = {"publish": "input", "node": "group", "subscribe": "output"}

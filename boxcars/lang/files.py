@@ -1,4 +1,4 @@
-"""Network files: what a path's ending says about its language; reading, checking, writing."""
+"""Network files: reads, checks and writes them; the suffix of a path decides the language."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from boxcars.lang import borealis, borealis_write, ossim, python, text
 from boxcars.lang.modules import importer_for
 from boxcars.lang.trust import judged
 from boxcars.model.check import Checked, check
+from boxcars.model.deserialize import read_network
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, NetworkError, Wrong, nearest
-from boxcars.model.serialize import Importer, Reading, network_to_plain, read_network
+from boxcars.model.reader import Importer, Reading
+from boxcars.model.serialize import network_to_plain
 
 
 @dataclass(frozen=True)
 class Language:
-    """A way to write a network down."""
+    """A language of network files."""
 
     name: str
     read: Callable[[str, Path, Importer | None], Reading]
-    """Its text, its path, and what imports the modules that it names if that is allowed."""
+    """Reads a text, given its path, and an importer of the modules it names, if allowed."""
     write: Callable[[Network], str]
 
 
@@ -37,14 +39,14 @@ def _read_json(content: str, path: Path, importer: Importer | None) -> Reading:
 
 
 def _read_xml(content: str, path: Path, importer: Importer | None) -> Reading:
-    """A query of Borealis, or directives of OSSIM, which are read as the network they mean."""
+    """Read a Borealis query, or OSSIM directives, which are translated to a network."""
     if ossim.is_ossim(content):
         return ossim.read(content, path)
     return borealis.read(content, path, importer)
 
 
 def _read_program(content: str, path: Path, _importer: Importer | None) -> Reading:
-    """A program of Python imports its modules by itself."""
+    """Read a Python program, which imports its modules itself."""
     return python.read(content, path)
 
 
@@ -64,7 +66,7 @@ LANGUAGES: dict[str, Language] = {
 
 
 def language_of(path: Path) -> Language:
-    """The language that the name of a file speaks of."""
+    """The language of a file, by its suffix."""
     if path.suffix in LANGUAGES:
         return LANGUAGES[path.suffix]
     raise Wrong(f"{path}: expected a network file that ends in {', '.join(LANGUAGES)}.")
@@ -78,7 +80,7 @@ def _named(language: str) -> Language:
 
 
 def loads(content: str, language: str = "yaml", code: bool = False) -> Network:
-    """The network in a text, as `load` reads it from a file."""
+    """Read a network from a text, like `load` from a file."""
     return _readable(judged(_read_named(content, language, code), code))
 
 
@@ -88,7 +90,7 @@ def _read_named(content: str, language: str, code: bool) -> Reading:
 
 
 def dumps(net: Network, language: str = "yaml") -> str:
-    """The network as text.
+    """Write a network as text.
 
     >>> net = Network("n")
     >>> _ = net.input("calls", ts="time", fields={"time": "int"})
@@ -99,14 +101,14 @@ def dumps(net: Network, language: str = "yaml") -> str:
 
 
 def check_text(content: str, language: str = "yaml", code: bool = False) -> Checked:
-    """Check a text: what can't be read and what makes no sense, all at once."""
+    """Check a network in a text; the result has all problems, of syntax and of meaning."""
     return _check(lambda: _read_named(content, language, code), code)
 
 
 def read(path: str | Path, code: bool = False) -> Reading:
-    """Read a network file as far as it can be read, with everything that is wrong with it.
+    """Read a network file as far as possible, with all its problems.
 
-    The modules that it names are imported if ``code`` allows that.
+    The modules that it names are imported if ``code`` is true.
     """
     where = Path(path)
     language = language_of(where)
@@ -120,17 +122,17 @@ def read(path: str | Path, code: bool = False) -> Reading:
 
 
 def load(path: str | Path, code: bool = False) -> Network:
-    """The network in a file; raises with everything that could not be read.
+    """Read a network from a file; raise an error with all syntax problems.
 
-    Boxes that name Python code and stored Polars expressions are refused unless ``code`` says that
-    the file is trusted; a ``.py`` file is a program, which is run to read it.
+    Boxes that name Python code, and stored Polars expressions, are refused unless ``code`` is true:
+    pass it if you trust the file. A ``.py`` file is a program, which is run to read it.
     """
     reading = read(path, code)
     return _readable(judged(reading, code or _is_program(path)))
 
 
 def load_unjudged(path: str | Path) -> Network:
-    """The network in a file for who only shows or rewrites it: its code stays text."""
+    """Read a network to show or rewrite it: its code remains text and is not run."""
     return _readable(read(path))
 
 
@@ -145,7 +147,7 @@ def _readable(reading: Reading) -> Network:
 
 
 def check_file(path: str | Path, code: bool = False) -> Checked:
-    """Check a file: what can't be read and what makes no sense, all at once."""
+    """Check a network file; the result has all problems, of syntax and of meaning."""
     return _check(lambda: read(path, code), code or _is_program(path))
 
 
@@ -159,7 +161,7 @@ def _check(reader: Callable[[], Reading], code: bool) -> Checked:
 
 
 def save(net: Network, path: str | Path) -> None:
-    """Write a network to a file: all of it, or nothing."""
+    """Write a network to a file, atomically."""
     where = Path(path)
     content = language_of(where).write(net)
     with writing(path), replacing(where) as part:

@@ -1,7 +1,7 @@
-"""Where the boxes stand on the canvas: a file beside the network file.
+"""Positions of boxes on the canvas, in a file next to the network file.
 
-``calls.yaml`` has its positions in ``calls.layout.json``, so that moving a box about does not
-change the network.
+``calls.yaml`` has its positions in ``calls.layout.json``, so that moving a box does not change the
+network.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from boxcars.connectors.files import replacing, writing
 from boxcars.model.problem import BoxcarsError
 
 Layout = Mapping[str, tuple[float, float]]
-"""The place of each input, box and output (outputs as ``-> name``)."""
+"""The position (x, y) of each input, box and output (outputs as ``-> name``)."""
 
 
 def layout_path(network: str | Path) -> Path:
@@ -27,7 +27,7 @@ def layout_path(network: str | Path) -> Path:
 
 
 def load_layout(network: str | Path) -> Layout:
-    """The positions of a network; none if they were never saved."""
+    """Load the positions of a network; empty if they were never saved."""
     path = layout_path(network)
     if not path.exists():
         return {}
@@ -36,12 +36,12 @@ def load_layout(network: str | Path) -> Layout:
         return {str(name): (float(x), float(y)) for name, (x, y) in data.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         raise BoxcarsError(
-            f'{path}: expected positions such as {{"fast": [120, 40]}}; mend or remove the file.'
+            f'{path}: expected positions such as {{"fast": [120, 40]}}; fix or remove the file.'
         ) from None
 
 
 def save_layout(network: str | Path, layout: Layout) -> None:
-    """Save the positions beside the network, one line for each box, sorted by name."""
+    """Save the positions next to the network, one line for each box, sorted by name."""
     lines = [f"  {json.dumps(name)}: {json.dumps(list(xy))}" for name, xy in sorted(layout.items())]
     path = layout_path(network)
     with writing(path), replacing(path) as part:

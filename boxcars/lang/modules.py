@@ -1,4 +1,4 @@
-"""Modules that a network file names: they are imported so that what they register is known."""
+"""Imports the modules that a network file names, so that they register their code."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from importlib import import_module
 from pathlib import Path
 
 from boxcars.model.problem import Wrong
-from boxcars.model.serialize import Importer
+from boxcars.model.reader import Importer
 
 
 def importer_for(folder: Path | None = None) -> Importer:
-    """Imports modules, also those that lie in the folder of the network file.
+    """Return a function that imports modules, also from the folder of the network file.
 
-    The folder comes last where Python looks, so that no file in it hides a module of another.
+    The folder is appended to ``sys.path``, so that no file in it hides another module.
     """
 
     def import_modules(names: Sequence[str]) -> None:
@@ -23,7 +23,7 @@ def importer_for(folder: Path | None = None) -> Importer:
         for name in names:
             try:
                 import_module(name)
-            except Exception as error:  # whatever the module raises
+            except Exception as error:  # the module may raise anything
                 what = f"{type(error).__name__}: {error}"
                 raise Wrong(f"the module '{name}' can't be imported: {what}.") from None
 

@@ -1,4 +1,4 @@
-"""OSSIM directives (thesis, 7.4): reading a file of them, and the network that they mean.
+"""Reads OSSIM directives (thesis, 7.4) as the network that detects them.
 
 A file has ``<directives>`` or a single ``<directive>``. Names of attributes may be written as OSSIM
 does (``plugin_id``) or as the thesis does (``Plugin_Id``).
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from boxcars.lang.ossim_network import translate
 from boxcars.lang.ossim_rules import (
-    MOST_RELIABLE,
+    MAX_RELIABILITY,
     Directive,
     Item,
     Match,
@@ -26,10 +26,10 @@ from boxcars.lang.ossim_rules import (
 from boxcars.lang.xmltree import Element, parse
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Location, NetworkError, Problem, Wrong, nearest
-from boxcars.model.serialize import Reading
+from boxcars.model.reader import Reading
 
 HOME: Mapping[str, str] = {"HOME_NET": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16"}
-"""The networks that a file may name, unless others are given: those of OSSIM itself."""
+"""Default definitions of the networks that a file may name, as in OSSIM."""
 FIELDS: Mapping[str, str] = {
     "plugin_id": "plugin_id",
     "plugin_sid": "plugin_sid",
@@ -39,11 +39,11 @@ FIELDS: Mapping[str, str] = {
     "port_to": "dst_port",
     "protocol": "protocol",
 }
-"""The attributes of a rule that ask something of an event, and the fields they ask for."""
+"""The attributes of a rule that are conditions on an event, and their fields."""
 _NUMBERS = ("type", "name", "occurrence", "time_out", "reliability")
 _KNOWN = (*FIELDS, *_NUMBERS)
 _OTHERS = ("sensor", "interface", "filename", "username", "password", "sticky", "sticky_different")
-_SAYS_NOTHING = ("", "any", "none")
+_NO_CONDITION = ("", "any", "none")
 _ADDRESSES, _PORTS = ("src_ip", "dst_ip"), ("src_port", "dst_port")
 _KINDS = {**dict.fromkeys(_ADDRESSES, "ip"), **dict.fromkeys(_PORTS, "port")}
 _REFERENCE = re.compile(r"(\d+):(\w+)", re.ASCII)
@@ -52,7 +52,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def is_ossim(content: str) -> bool:
-    """Whether an XML text has directives.
+    """Whether an XML text contains directives.
 
     >>> is_ossim("<!-- ours --> <directive/>"), is_ossim("<borealis/>")
     (True, False)
@@ -68,11 +68,12 @@ def read(content: str, path: Path, nets: Mapping[str, str] = HOME) -> Reading:
 def read_ossim(
     *paths: str | Path, nets: Mapping[str, str] | None = None, name: str = "directives"
 ) -> Network:
-    """The network of the directives in some files; ``nets`` are the networks that they name.
-
-    One file gives it its name; that of several is given.
+    """Read the directives of one or more files as a network.
 
     For example ``read_ossim("smb.xml", nets={"HOME_NET": "192.168.1.0/24"})``.
+
+    ``nets`` defines the networks that the files name. The network is called like the file, or
+    ``name`` if there are several.
     """
     found: list[Directive] = []
     for path in map(Path, paths):
@@ -92,16 +93,16 @@ def read_directives(
     nets: Mapping[str, str] = HOME,
     others: Iterable[Directive] = (),
 ) -> tuple[Directive, ...]:
-    """The directives of a text; raises with everything that is wrong with them.
+    """Parse the directives of a text; raise an error with all their problems.
 
-    ``others`` have been read before: no two directives have the same id.
+    ``others`` are the directives read so far: ids must be unique.
     """
     reader = _Reader(file, nets)
     found = tuple(reader.directives(parse(content, file)))
     ids = {directive.id for directive in others}
     for directive in found:
         if directive.id in ids:
-            reader.wrong(f"there are two directives {directive.id}.", directive.line)
+            reader.wrong(f"duplicate directive id {directive.id}.", directive.line)
         ids.add(directive.id)
     if reader.problems:
         raise NetworkError(
@@ -111,7 +112,7 @@ def read_directives(
 
 
 class _Reader:
-    """Makes rules of elements, and collects what is wrong with them."""
+    """Converts elements to rules, and collects their problems."""
 
     def __init__(self, file: str, nets: Mapping[str, str]) -> None:
         self.file = file
@@ -135,7 +136,7 @@ class _Reader:
             yield from self.directive(element, number)
 
     def directive(self, element: Element, number: int) -> Iterator[Directive]:
-        """The directive, if it can be told; one without an id has its place in the file."""
+        """Yield the directive, if it has a rule; the default id is its number in the file."""
         given = self.attributes(element, ("id", "name", "priority"))
         self.only(element, "rule")
         id_ = self.number(given, "id", element, number, 0)
@@ -143,27 +144,27 @@ class _Reader:
         priority = self.number(given, "priority", element, 3, 0, 5)
         roots = list(element.all("rule"))
         if len(roots) != 1:
-            message = f"directive {id_} needs one <rule> to begin with, got {len(roots)}."
+            message = f"directive {id_} needs exactly one root <rule>, got {len(roots)}."
             self.wrong(message, element.line)
         for root in roots[:1]:
             rule = self.rule(root, 1, 0)
             yield Directive(id_, name, priority, _labelled(rule), self.file, element.line)
 
-    def rule(self, element: Element, level: int, before: int) -> Rule:
-        """A rule and those below it; ``before`` is the reliability of its parent."""
+    def rule(self, element: Element, level: int, inherited: int) -> Rule:
+        """Read a rule and its descendants; ``inherited`` is the reliability of its parent."""
         given = self.attributes(element, _KNOWN, _OTHERS)
         if given.get("type", "detector").lower() != "detector":
             self.wrong(f"expected type 'detector', got '{given['type']}'.", element.line)
         if "plugin_id" not in given:
-            self.wrong("<rule> needs 'plugin_id'; ANY stands for all of them.", element.line)
-        reliability = self.reliability(given.get("reliability", "+0"), before, element.line)
+            self.wrong("<rule> needs 'plugin_id'; ANY matches all plugins.", element.line)
+        reliability = self.reliability(given.get("reliability", "+0"), inherited, element.line)
         self.only(element, "rules")
         below = []
         for rules in element.all("rules"):
             self.only(rules, "rule")
             below += [self.rule(child, level + 1, reliability) for child in rules.all("rule")]
         matches = [self.match(key, given[key], level, element) for key in FIELDS if key in given]
-        silent = given.get("time_out", "").lower() in _SAYS_NOTHING
+        silent = given.get("time_out", "").lower() in _NO_CONDITION
         return Rule(
             label=str(level),
             level=level,
@@ -179,13 +180,13 @@ class _Reader:
     def attributes(
         self, element: Element, known: tuple[str, ...], others: tuple[str, ...] = ()
     ) -> dict[str, str]:
-        """The attributes in lower case; of ``others`` only what says nothing is understood."""
+        """The attributes in lower case; those in ``others`` must be empty, ANY or NONE."""
         given: dict[str, str] = {}
         for written, value in element.attributes.items():
             name = written.lower()
             if name in others:
-                if value.lower() not in _SAYS_NOTHING:
-                    message = f"'{written}' is not understood: leave it out, or write ANY."
+                if value.lower() not in _NO_CONDITION:
+                    message = f"'{written}' is not supported: omit it, or write ANY."
                     self.wrong(message, element.line)
             elif name not in known:
                 hint = nearest(name, known)
@@ -195,7 +196,7 @@ class _Reader:
         return given
 
     def only(self, element: Element, tag: str) -> None:
-        """Nothing but elements of that name stand below an element."""
+        """Report children of an element that have another tag."""
         for child in element.children:
             if child.tag != tag:
                 message = f"expected <{tag}> in <{element.tag}>, got <{child.tag}>."
@@ -213,23 +214,23 @@ class _Reader:
         text = given.get(name, str(default))
         found = _whole(text)
         if found is None or found < low or (high is not None and found > high):
-            room = f"from {low} to {high}" if high is not None else f"of {low} or more"
-            message = f"expected a whole number {room} as '{name}', got '{text}'."
+            limits = f"from {low} to {high}" if high is not None else f"of at least {low}"
+            message = f"'{name}': expected a whole number {limits}, got '{text}'."
             self.wrong(message, element.line)
             return default
         return found
 
-    def reliability(self, text: str, before: int, line: int) -> int:
-        """``3`` as it is; ``+2`` is two more than the rule before."""
+    def reliability(self, text: str, inherited: int, line: int) -> int:
+        """Read a reliability: ``3`` is absolute, ``+2`` is added to that of the parent."""
         found = _whole(text.removeprefix("+"))
-        if found is None or found > MOST_RELIABLE:
+        if found is None or found > MAX_RELIABILITY:
             message = f"expected a reliability such as '3' or '+2', 10 at most; got '{text}'."
             self.wrong(message, line)
-            return before
-        return min(before + found, MOST_RELIABLE) if text.startswith("+") else found
+            return inherited
+        return min(inherited + found, MAX_RELIABILITY) if text.startswith("+") else found
 
     def match(self, attribute: str, text: str, level: int, element: Element) -> Match:
-        """What an attribute asks of its field: a list, ``!`` before what it must not be."""
+        """Read the condition of an attribute: a comma-separated list; ``!`` excludes a value."""
         wanted: list[Item] = []
         unwanted: list[Item] = []
         anything = False
@@ -248,7 +249,7 @@ class _Reader:
         return Match(FIELDS[attribute], () if anything else tuple(wanted), tuple(unwanted))
 
     def items(self, field: str, word: str, level: int) -> Iterable[Item]:
-        """What a word of a list means; the name of a network may mean several subnets."""
+        """Read one word of a list; the name of a network may stand for several subnets."""
         if found := _REFERENCE.fullmatch(word):
             return [_reference(field, int(found[1]), found[2], level)]
         if field in _ADDRESSES:
@@ -268,15 +269,17 @@ class _Reader:
 
 
 def _reference(field: str, level: int, name: str, own: int) -> Reference:
-    """``1:SRC_IP``; the thesis also writes ``1:From``."""
+    """Read ``1:SRC_IP``; the thesis also writes ``1:From``."""
     referred = FIELDS.get(name.lower(), name.lower())
     if referred not in FIELDS.values():
         names = [field.upper() for field in FIELDS.values()]
-        raise Wrong(f"there is no '{name}' to refer to.{nearest(name, names)}")
+        raise Wrong(f"there is no field '{name}' to refer to.{nearest(name, names)}")
     if _KINDS.get(referred, referred) != _KINDS.get(field, field):
-        raise Wrong(f"'{level}:{name}' is not what can stand here.")
+        raise Wrong(f"'{level}:{name}' is a field of another type.")
     if not 1 <= level < own:
-        raise Wrong(f"'{level}:{name}' is no earlier rule: this one has level {own}.")
+        raise Wrong(
+            f"'{level}:{name}' does not refer to an earlier rule: this one has level {own}."
+        )
     return Reference(level, referred)
 
 
@@ -302,12 +305,12 @@ def _port(word: str) -> int | Range:
 
 
 def _whole(text: str) -> int | None:
-    """A whole number of some digits, without a sign."""
+    """Parse a whole number of at most 18 digits, without a sign."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def _labelled(root: Rule) -> Rule:
-    """The tree with its labels: the level, and a letter where a level has several rules."""
+    """Label the tree: the level, and a letter if a level has several rules."""
     levels = [rule.level for rule in root.all()]
     seen: dict[int, int] = {}
 

@@ -1,16 +1,16 @@
-"""Directives as boxes: the thesis' template (7.4.2), with the events of each clone counted apart.
+"""Translates directives to boxes: the thesis' template (7.4.2), with events counted by clone.
 
-Events that any rule looks for are numbered within their second, so that each has a name and a
-place. A rule is then::
+Events that match any rule are numbered within their second, so that time and number identify each
+event and order events of the same second. A rule is then::
 
     events ──filter──┐
                      ├─join──aggregate──filter──┬─map── alarms
     clones ──────────┘                          └─map── clones of its children
 
-A clone is a tuple: when and where its event stood, its *trail* (the events that fired the rules so
-far, which is its identity), and the fields that later rules refer to. The join gives each clone the
-events that it waits for; the aggregate counts them by trail, and takes the first so many only, for
-then the clone goes on to the next rules. The root has no clones to join.
+A clone is a tuple: the time and number of its event, its *trail* (the events that fired the rules
+so far, which identify it), and the fields that later rules refer to. The join pairs each clone with
+the events that it waits for. The aggregate counts them by trail and fires once, at the number that
+the rule asks for: then the clone moves on to the next rules. The root has no clones to join.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from dataclasses import replace
 from typing import Any
 
 from boxcars.lang.ossim_rules import Directive, Item, Match, Range, Reference, Rule, Subnet
+from boxcars.model.deserialize import read_network
 from boxcars.model.problem import Location, Path
-from boxcars.model.serialize import Reading, read_network
+from boxcars.model.reader import Reading
 
 EVENT = {
     "time": "int",
@@ -36,7 +37,7 @@ EVENT = {
 }
 """The fields of an event; the thesis' Table 7.4 calls them Time, Pid, Sid, IP_A, P_A, IP_B, P_B."""
 ONCE = 1_000_000_000
-"""An advance that no clone comes to see: of its windows only the first one is ever full."""
+"""An advance that is never reached: only the first window of a clone is ever full."""
 
 _ROOM = 24
 _KIND = ("plugin_id", "plugin_sid")
@@ -47,7 +48,7 @@ _OWN = [field for field in EVENT if field != "time"]
 
 
 def translate(directives: Sequence[Directive], name: str) -> Reading:
-    """The network of some directives: one input ``events``, one output ``alarms``."""
+    """Translate directives to a network with one input ``events`` and one output ``alarms``."""
     drawing = _Drawing()
     directives = [replace(each, rule=_narrowed(each.rule, ())) for each in directives]
     numbered = drawing.numbered([rule for d in directives for rule in d.rule.all()])
@@ -69,7 +70,7 @@ def translate(directives: Sequence[Directive], name: str) -> Reading:
 
 
 class _Drawing:
-    """The boxes so far, as plain data, and the lines that they come from."""
+    """The boxes so far, as plain data, and their lines in the file."""
 
     def __init__(self) -> None:
         self.boxes: dict[str, dict[str, Any]] = {}
@@ -81,7 +82,7 @@ class _Drawing:
         return name
 
     def numbered(self, rules: Iterable[Rule]) -> str:
-        """Events that some rule looks for, each with its place in its second, from 1."""
+        """Add boxes that number relevant events within their second, from 1, as ``place``."""
         kinds = list(dict.fromkeys(_all(_constants(rule, _KIND)) for rule in rules))
         arc = "events"
         if "" not in kinds:
@@ -93,13 +94,13 @@ class _Drawing:
 
 
 class _Template:
-    """Draws the rules of a directive."""
+    """Adds the boxes for the rules of a directive."""
 
     def __init__(self, drawing: _Drawing, directive: Directive, prefix: str, events: str) -> None:
         self.drawing, self.directive, self.prefix, self.events = drawing, directive, prefix, events
 
     def rule(self, rule: Rule, clones: str | None) -> Iterator[str]:
-        """Draw a rule and those below it; gives the arcs with their alarms."""
+        """Add a rule and its descendants; yield the arcs with their alarms."""
         events = self._wanted(rule)
         fired = self._root(rule, events) if clones is None else self._child(rule, events, clones)
         fixed = {
@@ -128,44 +129,44 @@ class _Template:
         return self.drawing.box(name, type_, inputs, **params)
 
     def _wanted(self, rule: Rule) -> str:
-        """The events that a rule may take; subnets are looked at last, for they cost most."""
+        """Filter the events of a rule; subnets are tested last, because they are expensive."""
         subnets = [
             match.field
             for match in _constants(rule, _ADDRESSES)
             if any(isinstance(item, Subnet) for item in (*match.wanted, *match.unwanted))
         ]
         cheap = _all(_constants(rule, [field for field in _OWN if field not in subnets]))
-        dear = _all(_constants(rule, subnets))
+        expensive = _all(_constants(rule, subnets))
         arc = self.events
         if cheap:
             arc = self._box(rule, "events", "filter", [arc], where=[cheap])
-        if dear:
-            arc = self._box(rule, "addresses", "filter", [arc], where=[dear])
+        if expensive:
+            arc = self._box(rule, "addresses", "filter", [arc], where=[expensive])
         return arc
 
     def _root(self, rule: Rule, events: str) -> str:
-        """Where several events are wanted, any event may be the first of them, in each group."""
+        """Add a root rule; if it needs several events, windows start at every event of a group."""
         if rule.occurrence == 1:
             return events
         by = [r.field for r in rule.remembered() if r.level == 1] or list(_ADDRESSES)
         fields = {"first": "first(time)"}
         fields |= {field: f"last({field})" for field in _needed(rule) if field not in by}
-        window = {"tuples": rule.occurrence, "advance": 1, **_gone_after(rule.patience)}
+        window = {"tuples": rule.occurrence, "advance": 1, **_timeout_after(rule.wait)}
         counted = self._box(
             rule, "count", "aggregate", [events], window=window, by=by, fields=fields
         )
-        in_time = f"time - first <= {rule.patience}"
+        in_time = f"time - first <= {rule.wait}"
         return self._box(rule, "in_time", "filter", [counted], where=[in_time])
 
     def _child(self, rule: Rule, events: str, clones: str) -> str:
-        """Give each clone the events that it waits for, and take the first so many."""
+        """Add a child rule: join clones with their events, and fire at the number it asks for."""
         several = rule.occurrence > 1
-        reach = rule.patience * (2 if several else 1)
+        reach = rule.wait * (2 if several else 1)
         relative = [match.relative for match in rule.matches if match.relative]
         later = "(right.time > left.time OR right.place > left.place)"
         on = " AND ".join([*(_condition(match, "right.") for match in relative), later])
         keyed = any(_is_key(match) for match in relative)
-        # At equal times clones come first, so no event has to wait for a clone.
+        # At equal times clones come first, so no event has to be retained for a later clone.
         pairs = self._box(
             rule,
             "pairs",
@@ -179,35 +180,35 @@ class _Template:
         fields |= {field: f"last(right_{field})" for field in _needed(rule)}
         kept = [r.name for r in rule.remembered() if r.level < rule.level]
         fields |= {name: f"last(left_{name})" for name in kept}
-        window = {"tuples": rule.occurrence, "advance": ONCE, **_gone_after(reach)}
+        window = {"tuples": rule.occurrence, "advance": ONCE, **_timeout_after(reach)}
         counted = self._box(
             rule, "count", "aggregate", [pairs], window=window, by=["left_trail"], fields=fields
         )
         if not several:
             return counted
-        in_time = f"first - began <= {rule.patience} AND time - first <= {rule.patience}"
+        in_time = f"first - began <= {rule.wait} AND time - first <= {rule.wait}"
         return self._box(rule, "in_time", "filter", [counted], where=[in_time])
 
 
 def _needed(rule: Rule) -> list[str]:
-    """The fields of the event that fires a rule that are shown or referred to."""
+    """The fields of the firing event that alarms show or descendants refer to."""
     referred = [r.field for r in rule.remembered() if r.level == rule.level]
     return ["place", *dict.fromkeys([*_SHOWN, *referred])]
 
 
 def _trail(rule: Rule) -> str:
-    """The events that fired the rules so far, each by its time and place: ``100.1 112.1``."""
+    """The events that fired the rules so far, by time and number: ``100.1 112.1``."""
     own = "CAST(time AS str) || '.' || CAST(place AS str)"
     return own if rule.level == 1 else f"left_trail || ' ' || {own}"
 
 
-def _gone_after(seconds: int) -> dict[str, Any]:
-    """A group that has been silent for longer is forgotten, without a result."""
+def _timeout_after(seconds: int) -> dict[str, Any]:
+    """Window options that drop a group after a time without events, with no result."""
     return {"timeout": seconds, "obsolete": "drop"}
 
 
 def _prefixes(directives: Sequence[Directive]) -> list[str]:
-    """What the names of the boxes of each directive start with: its name, shortened.
+    """Prefixes of the box names of each directive: its name, shortened.
 
     >>> rule = Rule("1", 1, "share", ())
     >>> _prefixes([Directive(7, "SMB: a harmful file", 3, rule), Directive(8, "7 × 7", 3, rule)])
@@ -229,9 +230,9 @@ def _shortened(name: str) -> str:
 
 
 def _narrowed(rule: Rule, before: tuple[Rule, ...]) -> Rule:
-    """The rule with what its references imply, so that fewer events get as far as its join.
+    """Add the conditions that references imply, so that fewer events reach the join.
 
-    An event whose sid must be ``1:PLUGIN_SID`` has one of the sids that the first rule wants.
+    An event whose sid must be ``1:PLUGIN_SID`` has one of the sids of the first rule.
     """
     implied = [
         replace(known, field=match.field)
@@ -247,7 +248,7 @@ def _narrowed(rule: Rule, before: tuple[Rule, ...]) -> Rule:
 
 
 def _constants(rule: Rule, fields: Iterable[str]) -> list[Match]:
-    """What a rule says of some fields of an event alone."""
+    """The conditions of a rule on some fields that do not refer to earlier events."""
     wanted = set(fields)
     parts = (match.constant for match in rule.matches if match.field in wanted)
     return [part for part in parts if part is not None]
@@ -262,12 +263,12 @@ def _any(conditions: Sequence[str]) -> str:
 
 
 def _is_key(match: Match) -> bool:
-    """Whether a field must equal that of an earlier event."""
+    """Whether a field must equal one field of an earlier event."""
     return len(match.wanted) == 1 and isinstance(match.wanted[0], Reference)
 
 
 def _condition(match: Match, side: str) -> str:
-    """A match as an expression.
+    """Write a match as an expression.
 
     >>> _condition(Match("dst_port", (80, Range(8000, 8080)), (8001,)), "")
     '(dst_port BETWEEN 8000 AND 8080 OR dst_port = 80) AND NOT (dst_port = 8001)'
@@ -284,7 +285,7 @@ def _condition(match: Match, side: str) -> str:
 
 
 def _alternatives(items: Iterable[Item], field: str) -> Iterator[str]:
-    """What makes a field one of the items; single values come last, as one list."""
+    """The conditions for a field to be one of the items; plain values last, as one list."""
     values = []
     for item in items:
         match item:
@@ -303,5 +304,5 @@ def _alternatives(items: Iterable[Item], field: str) -> Iterator[str]:
 
 
 def _text(value: str) -> str:
-    """A text as SQL writes it."""
+    """Write a string as SQL literal."""
     return "'" + value.replace("'", "''") + "'"

@@ -1,7 +1,7 @@
-"""OSSIM directives as plain values: trees of rules, and what each rule asks of an event.
+"""OSSIM directives as plain values: trees of rules, and the conditions of each rule.
 
 A directive follows an attack step by step. Its rules form a tree: when one fires, its children
-wait for what comes next, each on its own. The thesis describes them in 7.4.1.
+wait for the next events, independently. The thesis describes them in 7.4.1.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-LONGEST = 3600
-"""Seconds that a rule without a time-out waits: the window of the thesis' join (7.4.3)."""
-MOST_RELIABLE = 10
-"""Reliability does not grow any further, as in OSSIM."""
+DEFAULT_TIME_OUT = 3600
+"""Seconds; the time-out of a rule without one: the window of the thesis' join (7.4.3)."""
+MAX_RELIABILITY = 10
+"""The greatest reliability, as in OSSIM."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Reference:
 
     @property
     def name(self) -> str:
-        """The field of a clone that remembers it.
+        """The field of a clone that stores it.
 
         >>> Reference(1, "src_ip").name
         'src_ip_1'
@@ -42,18 +42,18 @@ class Range:
 
 @dataclass(frozen=True)
 class Subnet:
-    """The addresses of a network, as ``10.0.0.0/8``."""
+    """The addresses of a network, such as ``10.0.0.0/8``."""
 
     network: str
 
 
 Item = int | str | Range | Subnet | Reference
-"""One thing that a field may be; a text is an address or a protocol."""
+"""One allowed value of a field; a string is an address or a protocol."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """What a field must be: one of ``wanted`` if there are any, and none of ``unwanted``.
+    """The condition on a field: one of ``wanted``, if there are any, and none of ``unwanted``.
 
     >>> web = Match("dst_port", wanted=(80, 443))
     >>> abroad = Match("dst_ip", unwanted=(Subnet("10.0.0.0/8"),))
@@ -65,19 +65,19 @@ class Match:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The earlier events that it speaks of."""
+        """The references to earlier events."""
         return tuple(i for i in (*self.wanted, *self.unwanted) if isinstance(i, Reference))
 
     @property
     def constant(self) -> Match | None:
-        """What can be said of an event alone, before it meets a clone."""
+        """The part that depends on the event only, not on a clone."""
         wanted = () if any(isinstance(i, Reference) for i in self.wanted) else self.wanted
         unwanted = tuple(i for i in self.unwanted if not isinstance(i, Reference))
         return Match(self.field, wanted, unwanted) if wanted or unwanted else None
 
     @property
     def relative(self) -> Match | None:
-        """What can only be said when an event meets a clone."""
+        """The part that compares the event with a clone."""
         wanted = self.wanted if any(isinstance(i, Reference) for i in self.wanted) else ()
         unwanted = tuple(i for i in self.unwanted if isinstance(i, Reference))
         return Match(self.field, wanted, unwanted) if wanted or unwanted else None
@@ -85,12 +85,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: which events it takes, how many of them, how long it waits, and what follows.
+    """A rule: the events that it matches, their number, its time-out, and its children.
 
-    ``label`` is its level and, where a level has several rules, a letter: ``2a`` and ``2b``, as in
-    the thesis' Figure 7.6. Fields that may be ANY are not in ``matches``. ``reliability`` is what
-    alarms say: a relative one has been added to that of the parent. ``time_out`` is None if the
-    file has none.
+    ``label`` is its level and, if a level has several rules, a letter: ``2a`` and ``2b``, as in the
+    thesis' Figure 7.6. Fields that may be ANY are not in ``matches``. ``reliability`` is absolute:
+    a relative one has been added to that of the parent. ``time_out`` is None if the file has none.
     """
 
     label: str
@@ -104,18 +103,18 @@ class Rule:
     line: int = 0
 
     @property
-    def patience(self) -> int:
-        """Seconds that it waits for its first event, and from there for its last."""
-        return self.time_out or LONGEST
+    def wait(self) -> int:
+        """Seconds that it waits for its first event, and then again for its last."""
+        return self.time_out or DEFAULT_TIME_OUT
 
     def all(self) -> Iterator[Rule]:
-        """The rule and those below it, in the order of the file."""
+        """The rule and its descendants, in the order of the file."""
         yield self
         for child in self.children:
             yield from child.all()
 
     def remembered(self) -> tuple[Reference, ...]:
-        """The fields of its own and of earlier events that rules below refer to."""
+        """The fields of its own and of earlier events to which its descendants refer."""
         below = [rule for child in self.children for rule in child.all()]
         found = {r for rule in below for match in rule.matches for r in match.references}
         known = (reference for reference in found if reference.level <= self.level)
@@ -124,7 +123,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Directive:
-    """A tree of rules with its number, name and priority, and where it stands."""
+    """A tree of rules with its id, name and priority, and its location in a file."""
 
     id: int
     name: str

@@ -1,6 +1,6 @@
-"""A network as the Python program that draws it, and back.
+"""Networks as Python programs: running a program that builds one, and generating the program.
 
-Reading a ``.py`` file runs it: it is your program. Every other language is plain data.
+Reading a ``.py`` file runs it. Files of all other languages are plain data.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from boxcars.model.arc import MAIN, Arc
 from boxcars.model.entities import Node, Output
 from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError, Location, NetworkError, Problem
-from boxcars.model.serialize import Reading
+from boxcars.model.reader import Reading
 from boxcars.model.superbox import Superbox, Use
 from boxcars.model.window import Window
 
 
 def read(_content: str, path: Path) -> Reading:
-    """Run a program and take the one network that it leaves in a variable."""
+    """Run a program and return the one network in its variables."""
     try:
         variables = runpy.run_path(str(path))
     except BoxcarsError as error:
@@ -56,20 +56,20 @@ def _line_of(error: BaseException, path: Path) -> int:
 
 
 def write(net: Network) -> str:
-    """The program that draws the network."""
+    """Generate the program that builds a network."""
     imports = "".join(f"import {name}\n" for name in net.modules)
     head = f"{imports}import boxcars as bx\n\n"
     return head + "\n".join(_Writer().network(net, "net")) + "\n"
 
 
 class _Writer:
-    """Gives each stream a variable and writes a line for each entity."""
+    """Assigns a variable to each stream, and writes a line for each entity."""
 
     def __init__(self) -> None:
         self.taken = {"bx", "net"}
 
     def network(self, net: Network, variable: str) -> Iterator[str]:
-        """The lines that draw a network into a variable."""
+        """The lines that build a network in a variable."""
         modules = f", modules={net.modules!r}" if net.modules else ""
         yield f"{variable} = bx.Network({net.name!r}{modules})"
         for name, definition in net.superboxes.items():
@@ -80,6 +80,7 @@ class _Writer:
             given: dict[str, Any] = {"ts": entity.ts, "fields": _types(entity.fields)}
             given |= {"slack": entity.slack} if entity.slack else {}
             given |= {"idle": entity.idle} if entity.idle is not None else {}
+            given |= {"clock": entity.clock} if entity.clock != "event" else {}
             yield _assign(streams[name], f"{variable}.input", [name], given)
         for name, table in net.tables.items():
             given = {"fields": _types(table.fields)}
@@ -91,8 +92,8 @@ class _Writer:
         for name, output in net.outputs.items():
             yield self._output(name, output, streams, variable)
         for name, point in net.connection_points.items():
-            kept = {"time": point.time, "tuples": point.tuples}
-            given = {key: value for key, value in kept.items() if value is not None}
+            limits = {"time": point.time, "tuples": point.tuples}
+            given = {key: value for key, value in limits.items() if value is not None}
             yield _call(f"{_stream(point.arc, streams)}.connection_point", [name], given)
 
     def _superbox(self, name: str, definition: Superbox, variable: str) -> Iterator[str]:
@@ -114,7 +115,7 @@ class _Writer:
             method = node.box.type.replace("-", "_")
         if not inputs:
             if not isinstance(node.box, Use):
-                raise BoxcarsError(f"can't write Python: box '{name}' reads nothing.")
+                raise BoxcarsError(f"can't write Python: box '{name}' has no input.")
             made = _Code(_call("bx.use", positional, keywords))
             together = {"group": node.group} if node.group else {}
             return _assign(streams[name], f"{variable}.box", [name, made], together)
@@ -142,14 +143,14 @@ class _Writer:
 
 
 class _Code(str):
-    """Text that stands in a program as it is."""
+    """Source text that is written verbatim."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def _drawing_order(net: Network) -> Iterator[str]:
-    """The boxes such that each is drawn behind those it reads, else in their own order."""
+    """The boxes in topological order, and otherwise in the order of the network."""
     done = set(net.inputs)
     waiting = list(net.boxes)
     while waiting:
@@ -159,7 +160,7 @@ def _drawing_order(net: Network) -> Iterator[str]:
         if ready is None:
             raise BoxcarsError(
                 f"can't write '{net.name}' as Python: the boxes {', '.join(waiting)} form a loop "
-                "or read something that is not there. Run boxcars check."
+                "or have an unknown input. Run boxcars check."
             )
         waiting.remove(ready)
         done.add(ready)
@@ -190,9 +191,9 @@ def _assign(variable: str, function: str, arguments: list[Any], keywords: dict[s
 
 
 def _call(function: str, arguments: Any, keywords: Mapping[str, Any]) -> str:
-    """A call on one line, or one argument a line where that is too long."""
+    """A call on one line, or with one argument per line if it is too long."""
     odd = (i for i, k in enumerate(keywords) if not k.isidentifier() or keyword.iskeyword(k))
-    cut = next(odd, len(keywords))  # the order of the keywords counts
+    cut = next(odd, len(keywords))  # the order of keywords must be kept
     items = list(keywords.items())
     parts = [repr(argument) for argument in arguments]
     parts += [f"{key}={value!r}" for key, value in items[:cut]]

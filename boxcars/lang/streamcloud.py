@@ -21,7 +21,7 @@ _ROOT = re.compile(r"\A\s*(<\?xml[^>]*>\s*)?<SC\s*>")
 
 @dataclass(frozen=True)
 class Project:
-    """``SC.xml``: where the files are, how to recover, and the load balancers of the inputs."""
+    """``SC.xml``: paths of the files, type of recovery, and load balancers of the inputs."""
 
     query: str
     deploy: str
@@ -32,7 +32,7 @@ class Project:
 
     @classmethod
     def parse(cls, content: str, file: str = "SC.xml") -> Self:
-        """Read the file."""
+        """Parse the file."""
         reader = _Reader(file)
         root = reader.root(content, "SC")
         fault, instances = reader.child(root, "FaultTolerance"), reader.child(root, "LBs")
@@ -48,7 +48,7 @@ class Project:
         return project
 
     def write(self) -> str:
-        """The file as text."""
+        """Write the file as text."""
         root = Element("SC")
         for tag, text in (
             ("Query", self.query),
@@ -76,13 +76,13 @@ class Machine:
 
     @property
     def endpoints(self) -> set[str]:
-        """Where its instances listen."""
+        """The endpoints of its instances."""
         return {f"{self.address}:{port}" for port in self.instances}
 
 
 @dataclass(frozen=True)
 class Resources:
-    """``ResourceManager.xml``: machines in use, machines to be had, and how many to keep ready."""
+    """``ResourceManager.xml``: assigned machines, available machines, and the pool size."""
 
     assigned: tuple[Machine, ...] = ()
     available: tuple[Machine, ...] = ()
@@ -90,7 +90,7 @@ class Resources:
 
     @classmethod
     def parse(cls, content: str, file: str = "ResourceManager.xml") -> Self:
-        """Read the file; the pool size is spelled as in the thesis, ``DesideredPoolSize``."""
+        """Parse the file; the pool size is spelled as in the thesis, ``DesideredPoolSize``."""
         reader = _Reader(file)
         root = reader.root(content, "ResourceManagerParameters")
         resources = cls(
@@ -102,7 +102,7 @@ class Resources:
         return resources
 
     def write(self) -> str:
-        """The file as text."""
+        """Write the file as text."""
         root = Element("ResourceManagerParameters")
         for tag, machines in (("AssignedNodes", self.assigned), ("AvailableNodes", self.available)):
             parent = root.add(tag)
@@ -116,17 +116,19 @@ class Resources:
         return render(root)
 
     def problems(self, deployment: Deployment, file: str) -> Iterator[Problem]:
-        """Groups that are deployed where no assigned instance listens."""
+        """Problems of groups that are deployed to an endpoint without an assigned instance."""
         known = set().union(*(machine.endpoints for machine in self.assigned))
-        for place in deployment.node:
-            if place.endpoint not in known:
-                hint = nearest(place.endpoint, known)
-                message = f"group '{place.what}': no assigned instance at {place.endpoint}.{hint}"
-                yield Problem(message, (), Location(file, place.line))
+        for placement in deployment.node:
+            if placement.endpoint not in known:
+                hint = nearest(placement.endpoint, known)
+                message = (
+                    f"group '{placement.what}': no assigned instance at {placement.endpoint}.{hint}"
+                )
+                yield Problem(message, (), Location(file, placement.line))
 
 
 class _Reader:
-    """Reads elements and collects what is wrong with them."""
+    """Reads elements and collects their problems."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -182,7 +184,7 @@ def is_project(path: Path) -> bool:
 
 
 def load_project(path: str | Path) -> tuple[Project, Path, Path, Resources]:
-    """A project with the paths of its query and deploy file, and its resources."""
+    """Load a project; return it with the paths of its query and deploy file, and its resources."""
     where = Path(path)
     project = Project.parse(_read(where), str(where))
     resources = where.parent / project.resources

@@ -1,7 +1,7 @@
-"""YAML and JSON as plain data, with the line of every part.
+"""Reads YAML and JSON as plain data, with the line of every part, and writes YAML.
 
-Plain scalars are read by the rules of YAML 1.2: only ``true`` and ``false`` are truth values, so
-that a parameter called ``on`` and a country called ``NO`` stay what they are.
+Plain scalars follow the rules of YAML 1.2: only ``true`` and ``false`` are booleans, so that a
+parameter called ``on`` and the country code ``NO`` remain text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _PAIR = re.compile(r"\\\\|\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
 _BREAKS = re.compile("[\r\x85\u2028\u2029]")
-"""What YAML may take for the end of a line, and so for a space."""
+"""Characters that YAML may treat as a line break, and so as a space."""
 _WORDS: dict[str, Any] = {
     "": None,
     "~": None,
@@ -31,10 +31,11 @@ _WORDS: dict[str, Any] = {
 _MAX_DEPTH = 60
 _MAX_PARTS = 500_000
 _LONGEST_NUMBER = 1000
+"""Limits against malicious files: levels, mappings and values with aliases expanded, digits."""
 
 
 def parse(text: str, file: str) -> tuple[Any, dict[Path, Location]]:
-    """The data of a YAML or JSON text, and where each part of it stands."""
+    """Parse a YAML or JSON text; return its data, and the location of each part."""
     try:
         _check_depth(text, file)
         root = yaml.compose(text, Loader=_LOADER)
@@ -50,21 +51,21 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _check_depth(text: str, file: str) -> None:
-    """Refuse what is nested so deep that the C code which composes it would crash."""
+    """Refuse a text that is nested so deeply that the C parser would crash."""
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH:
             where = Location(file, event.start_mark.line + 1)
-            raise NetworkError([Problem("this is nested too deep.", (), where)])
+            raise NetworkError([Problem("this is nested too deeply.", (), where)])
 
 
 def _syntax_problem(error: yaml.YAMLError, file: str) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     what = getattr(error, "problem", None) or str(error).splitlines()[0]
     where = Location(file, mark.line + 1) if mark else None
-    return Problem(f"this is not YAML: {what}.", (), where)
+    return Problem(f"invalid YAML: {what}.", (), where)
 
 
 class _Reader:
@@ -73,12 +74,18 @@ class _Reader:
         self.source: dict[Path, Location] = {}
 
     def value(self, node: yaml.Node, path: Path) -> Any:
-        """The value of a node; its line is noted."""
+        """The value of a node; records its line."""
         self.source.setdefault(path, self._location(node))
-        if len(path) > _MAX_DEPTH:  # an alias inside of what it stands for
-            raise NetworkError([Problem("this is nested too deep.", (), self._location(node))])
+        if len(path) > _MAX_DEPTH:  # an alias that contains itself
+            raise NetworkError([Problem("this is nested too deeply.", (), self._location(node))])
         if len(self.source) > _MAX_PARTS:
-            raise NetworkError([Problem("aliases make this too large.", (), self._location(node))])
+            raise NetworkError(
+                [
+                    Problem(
+                        "this is too large when its aliases are expanded.", (), self._location(node)
+                    )
+                ]
+            )
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -94,8 +101,8 @@ class _Reader:
                 raise NetworkError([Problem("a name must be text.", path, self._location(key))])
             name = str(key.value)
             if name in found:
-                before = self.source[(*path, name)].line
-                message = f"'{name}' is there twice, first in line {before}."
+                first = self.source[(*path, name)].line
+                message = f"'{name}' is a duplicate: it is already defined in line {first}."
                 raise NetworkError([Problem(message, path, self._location(key))])
             self.source[(*path, name)] = self._location(key)
             found[name] = self.value(value, (*path, name))
@@ -106,7 +113,7 @@ class _Reader:
 
 
 def scalar(text: str) -> Any:
-    """The value of a word that stands without quotes.
+    """The value of an unquoted word.
 
     >>> scalar("5"), scalar("0.5"), scalar("true"), scalar("on"), scalar("null")
     (5, 0.5, True, 'on', None)
@@ -123,7 +130,7 @@ def scalar(text: str) -> Any:
 
 
 def join_surrogates(json: str) -> str:
-    r"""JSON writes characters beyond the basic plane as pairs; YAML does not know these.
+    r"""Replace JSON's surrogate pairs, which YAML does not support, by single characters.
 
     >>> join_surrogates(r'"\ud83d\ude00"')
     '"\\U0001f600"'
@@ -139,14 +146,14 @@ def join_surrogates(json: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Blocks, not braces, so that a diff reads like the change."""
+    """Writes block style, which gives readable diffs."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         """Indent lists too."""
         super().increase_indent(flow, False)
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write everything out."""
+        """Never write aliases."""
         return True
 
 
@@ -160,7 +167,7 @@ _Dumper.add_representer(str, _represent_str)
 
 
 def dump(plain: dict[str, Any]) -> str:
-    """YAML with one block for each entity, and an empty line between the sections."""
+    """Write YAML, with one block for each entity and an empty line between sections."""
     parts = [
         yaml.dump({key: value}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
         for key, value in plain.items()

@@ -1,4 +1,4 @@
-"""Parameters of boxes as Borealis writes them: flat, with numbered names.
+"""Box parameters in the XML of Borealis: flat, with numbered names.
 
 ``where: [a, b]`` is ``expression.0`` and ``expression.1``; ``fields: {phone: caller}`` is the pair
 ``expression.0`` and ``output-field-name.0``; a window is ``window-size``, ``window-size-by`` and so
@@ -66,14 +66,14 @@ def xml_names(cls: type[Box]) -> list[str]:
 def _names(p: Param) -> tuple[str, ...]:
     kind = _kind(p)
     if kind is Window:
-        return tuple(_before(p) + name for name in _WINDOW)
+        return tuple(_window_prefix(p) + name for name in _WINDOW)
     if kind is Fields and len(p.xml) == 1:
         return (f"{p.xml[0]}.#", f"{p.xml[0]}-name.#")
     return p.xml
 
 
-def _before(p: Param) -> str:
-    """What the names of a window start with, where a box has another one called ``window``."""
+def _window_prefix(p: Param) -> str:
+    """Prefix of the names of a window parameter that is not called ``window``."""
     return "" if p.key == "window" else f"{p.key}-"
 
 
@@ -98,7 +98,7 @@ def _write(p: Param, plain: Any) -> Flat:
     kind, names = _kind(p), _names(p)
     if kind is Window:
         flat = _write_window(Window.from_plain(plain))
-        return {_before(p) + name: value for name, value in flat.items()}
+        return {_window_prefix(p) + name: value for name, value in flat.items()}
     if kind is Fields:
         values, keys = names
         text = any_text if Any in get_args(p.annotation) else _text
@@ -115,7 +115,7 @@ def _write(p: Param, plain: Any) -> Flat:
 
 
 def _text(value: Any) -> str:
-    """A value whose type is known from its parameter."""
+    """Write a value whose type is known from its parameter."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -126,7 +126,7 @@ def _nth(name: str, number: int) -> str:
 def _read(p: Param, flat: Flat) -> Any:
     kind, names = _kind(p), _names(p)
     if kind is Window:
-        return _read_window({n.removeprefix(_before(p)): value for n, value in flat.items()})
+        return _read_window({n.removeprefix(_window_prefix(p)): value for n, value in flat.items()})
     if kind is Fields:
         values, keys = (_numbered(flat, name) for name in names)
         value_type = get_args(p.annotation)[0] if get_args(p.annotation) else str
@@ -185,7 +185,7 @@ def _read_window(flat: Flat) -> dict[str, Any]:
 
 
 def any_text(value: Any) -> str:
-    """A value of any kind as text, such that :func:`any_value` gives it back.
+    """Write a value of any type as text that :func:`any_value` reads back.
 
     >>> any_text(5), any_text("5"), any_text("speed > 5")
     ('5', '"5"', 'speed > 5')
@@ -196,7 +196,7 @@ def any_text(value: Any) -> str:
 
 
 def any_value(text: str) -> Any:
-    """What :func:`any_text` wrote: JSON, or else the text itself."""
+    """Read the text of :func:`any_text`: JSON, or else the text itself."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""XML as a small tree with line numbers; no DOCTYPE, no entities, nothing fetched."""
+"""XML as a small tree with line numbers; DOCTYPE, entities and external files are refused."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Element:
         return self.attributes[attribute]
 
     def get(self, attribute: str, default: str = "") -> str:
-        """An attribute, or the default where there is none."""
+        """An attribute, or the default if it is missing."""
         return self.attributes.get(attribute, default)
 
     def all(self, tag: str) -> Iterator[Element]:
-        """The children of that name."""
+        """The children with a tag."""
         return (child for child in self.children if child.tag == tag)
 
     def add(self, tag: str, **attributes: object) -> Element:
@@ -43,9 +43,9 @@ class Element:
 
 
 def parse(content: str, file: str) -> Element:
-    """The root of an XML text."""
+    """Parse an XML text; return its root."""
     parser = expat.ParserCreate()
-    parser.buffer_text = True  # else each line of a text comes by itself
+    parser.buffer_text = True  # deliver a text in one call, not line by line
     parser.buffer_size = 2**20
     root = Element("")
     stack = [root]
@@ -54,7 +54,7 @@ def parse(content: str, file: str) -> Element:
         element = Element(tag, attributes, line=parser.CurrentLineNumber)
         if len(stack) > _MAX_DEPTH:
             where = Location(file, element.line)
-            raise NetworkError([Problem("this is nested too deep.", (), where)])
+            raise NetworkError([Problem("this is nested too deeply.", (), where)])
         stack[-1].children.append(element)
         stack.append(element)
 
@@ -77,12 +77,12 @@ def parse(content: str, file: str) -> Element:
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
         where = Location(file, error.lineno)
-        raise NetworkError([Problem(f"this is not XML: {what}.", (), where)]) from None
+        raise NetworkError([Problem(f"invalid XML: {what}.", (), where)]) from None
     return root.children[0]
 
 
 def render(element: Element, indent: str = "") -> str:
-    """The element as text, one line for each element; one with text has no children."""
+    """Write an element, one line for each; an element with text has no children."""
     attributes = "".join(f" {k}={_quoted(v)}" for k, v in element.attributes.items())
     if element.text:
         text = escape(_allowed(element.text))
@@ -99,5 +99,7 @@ def _quoted(value: str) -> str:
 
 def _allowed(value: str) -> str:
     if found := _FORBIDDEN.search(value):
-        raise Wrong(f"XML can't hold the character {found[0]!r} in {value!r}: use YAML instead.")
+        raise Wrong(
+            f"XML can't represent the character {found[0]!r} in {value!r}: use YAML instead."
+        )
     return value

@@ -1,6 +1,6 @@
-"""Linear Road, the benchmark of stream processing: its facts, its traffic and its judge.
+"""Linear Road, a benchmark for stream processing: rules, traffic, queries and validator.
 
-:mod:`boxcars.linear_road.facts` has the rules, :mod:`boxcars.linear_road.traffic` makes the cars,
-:mod:`boxcars.linear_road.history` what happened in the ten weeks before, and
-:mod:`boxcars.linear_road.validator` says whether answers are right and came in time.
+:mod:`boxcars.linear_road.facts` has the rules, :mod:`boxcars.linear_road.traffic` generates the
+traffic, :mod:`boxcars.linear_road.history` the history of ten weeks, and
+:mod:`boxcars.linear_road.validator` checks that answers are correct and in time.
 """

@@ -1,4 +1,4 @@
-"""Chance that is the same everywhere: dice for the traffic, and a hash for what happened before."""
+"""Reproducible randomness: a generator for the traffic, and a hash for the history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 @njit(cache=True, nogil=True, inline="always")
 def mix(word: Any) -> Any:
-    """Stir the bits of a word, as SplitMix64 does."""
+    """The mixing function of SplitMix64."""
     word = (word ^ (word >> _30)) * _ONE
     word = (word ^ (word >> _27)) * _TWO
     return word ^ (word >> _31)
@@ -24,7 +24,7 @@ def mix(word: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def hashed(seed: int, one: int, two: int, three: int = 0) -> Any:
-    """A random word that depends on these numbers alone."""
+    """A random word that is a function of these numbers."""
     word = mix(np.uint64(seed) + _STEP)
     word = mix(word * _31 + np.uint64(one) + _STEP)
     word = mix(word * _31 + np.uint64(two) + _STEP)
@@ -40,14 +40,14 @@ def roll(road: Any) -> Any:
 
 @njit(cache=True, nogil=True, inline="always")
 def below(word: Any, shift: int, limit: int) -> Any:
-    """A number from 0 up to a limit, from 32 bits of a word behind a shift."""
+    """A number in ``[0, limit)``, from 32 bits of a word after a shift."""
     bits = (word >> np.uint64(shift)) & _LOW
     return np.int64((bits * np.uint64(limit)) >> _MANY)
 
 
 @njit(cache=True, nogil=True)
 def bell(word: Any) -> Any:
-    """A number of about the standard normal distribution: the sum of four even ones."""
+    """An approximately standard normal number: the sum of four uniform ones."""
     total = 0.0
     for shift in (0, 16, 32, 48):
         total += np.float64((word >> np.uint64(shift)) & np.uint64(0xFFFF))

@@ -1,4 +1,4 @@
-"""``boxcars linear-road``: drive, judge, and say whether it was valid."""
+"""``boxcars linear-road``: run the benchmark, validate the answers, and report the result."""
 
 from __future__ import annotations
 
@@ -23,30 +23,35 @@ if TYPE_CHECKING:
     from boxcars.linear_road.report import Report
     from boxcars.linear_road.run import Drive
 
-_OFTEN = 10.0
-"""Seconds between two lines where there is no terminal."""
+_INTERVAL = 10.0
+"""Seconds between two progress lines if there is no terminal."""
 
 
 def linear_road_command(
     expressways: Annotated[
-        float, typer.Option(help="How many; 0.5 is one direction of one expressway.", min=0.5)
+        float,
+        typer.Option(
+            help="Number of expressways; 0.5 is one direction of one expressway.", min=0.5
+        ),
     ] = 1.0,
     start: Annotated[
-        str, typer.Option("--from", help="Fast-forward to this time of the run, such as 2:45.")
+        str, typer.Option("--from", help="Simulated time (h:mm) to fast-forward to, such as 2:45.")
     ] = "0:00",
-    stop: Annotated[str, typer.Option("--to", help="The end of the run.")] = "3:00",
-    speed: Annotated[float, typer.Option(help="How many times the true rate.", min=0.01)] = 1.0,
-    seed: Annotated[int, typer.Option(help="Another seed gives other traffic.")] = 1,
+    stop: Annotated[str, typer.Option("--to", help="Simulated time (h:mm) of the end.")] = "3:00",
+    speed: Annotated[
+        float, typer.Option(help="Input rate, as a multiple of real time.", min=0.01)
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(help="Seed of the generated traffic.")] = 1,
     find: Annotated[
-        bool, typer.Option("--find", help="Search the largest valid number of expressways.")
+        bool, typer.Option("--find", help="Search for the largest valid number of expressways.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="A new folder that keeps the answers of the run.")
+        Path | None, typer.Option(help="A new folder for the answers of the run.")
     ] = None,
 ) -> None:
     """Run the Linear Road benchmark: generated traffic, all five queries on Spark, the validator.
 
-    A full run takes three hours. The exit code is 1 if the answers were not valid.
+    A full run takes three hours. The exit code is 1 if answers are invalid.
     """
     from boxcars.linear_road.run import Drive
 
@@ -54,9 +59,9 @@ def linear_road_command(
     if not 0 <= drive.start < drive.stop <= DURATION:
         raise Wrong(f"expected 0:00 <= --from < --to <= 3:00, got {start} and {stop}.")
     if expressways * 2 != round(expressways * 2):
-        raise Wrong(f"expressways come in halves, such as 1.5, got {expressways}.")
+        raise Wrong(f"--expressways must be a multiple of 0.5, got {expressways}.")
     if out is not None and out.exists() and any(out.iterdir()):
-        raise Wrong(f"{out}: the folder is not empty; give a new one.")
+        raise Wrong(f"{out}: the folder is not empty. Give a new one.")
     console = Console(highlight=False)
     valid = search(drive, console) if find else judge_drive(drive, console, out).valid
     if not valid:
@@ -64,7 +69,7 @@ def linear_road_command(
 
 
 def judge_drive(drive: Drive, console: Console, out: Path | None = None) -> Report:
-    """One run, and what the validator says of it."""
+    """Run the benchmark once, and validate the answers."""
     from boxcars.linear_road.past import Seeded
     from boxcars.linear_road.run import answers, drive_on_spark
     from boxcars.linear_road.validator import validate
@@ -73,11 +78,13 @@ def judge_drive(drive: Drive, console: Console, out: Path | None = None) -> Repo
     with ExitStack() as closing:
         folder = out or Path(closing.enter_context(TemporaryDirectory(prefix="boxcars-road-")))
         folder.mkdir(parents=True, exist_ok=True)
-        with _Teller(console) as teller:
-            progress = drive_on_spark(drive, folder, lambda progress: teller.tell(progress.line()))
+        with _ProgressLine(console) as progress_line:
+            progress = drive_on_spark(
+                drive, folder, lambda progress: progress_line.show(progress.line())
+            )
             past = Seeded(drive.expressways, drive.seed)
             given = answers(folder, progress)
-            report = validate(_followed(drive, teller), given, past, timed_from=drive.start)
+            report = validate(_followed(drive, progress_line), given, past, timed_from=drive.start)
     seconds = progress.wall
     console.print(str(report), soft_wrap=True)
     console.print(
@@ -87,21 +94,21 @@ def judge_drive(drive: Drive, console: Console, out: Path | None = None) -> Repo
     return report
 
 
-def _followed(drive: Drive, teller: _Teller) -> Iterator[pl.DataFrame]:
-    """The traffic once more, for the validator; it says how far that is."""
+def _followed(drive: Drive, progress_line: _ProgressLine) -> Iterator[pl.DataFrame]:
+    """Generate the traffic again for the validator, and show the progress."""
     from boxcars.linear_road.run import hms
 
     for tuples in drive.traffic():
         if tuples.height:
-            teller.tell(f"the validator drives the same way: {hms(tuples['time'][0])}")
+            progress_line.show(f"validating: {hms(tuples['time'][0])}")
         yield tuples
 
 
-class _Teller:
-    """Says how it goes: in a terminal on one line, elsewhere now and then."""
+class _ProgressLine:
+    """Show progress: in a terminal on one line, otherwise as a line every few seconds."""
 
     def __init__(self, console: Console) -> None:
-        self._console, self._said = console, 0.0
+        self._console, self._shown = console, 0.0
         self._status = console.status("Spark is starting ...") if console.is_terminal else None
 
     def __enter__(self) -> Self:
@@ -113,17 +120,17 @@ class _Teller:
         if self._status is not None:
             self._status.stop()
 
-    def tell(self, line: str) -> None:
-        """Show a line, or print it if the last one is long ago."""
+    def show(self, line: str) -> None:
+        """Show a line; without a terminal at most one per interval."""
         if self._status is not None:
             self._status.update(line)
-        elif perf_counter() - self._said > _OFTEN:
-            self._said = perf_counter()
+        elif perf_counter() - self._shown > _INTERVAL:
+            self._shown = perf_counter()
             self._console.print(line)
 
 
 def search(drive: Drive, console: Console) -> bool:
-    """Double while it is valid, then halve the gap to what is not, down to half an expressway."""
+    """Double the expressways while the run is valid, then bisect down to half an expressway."""
     good, bad = 0.0, float("inf")
     while bad - good > 0.5:
         tried = drive.expressways if not good and bad == float("inf") else 2 * good
@@ -133,12 +140,12 @@ def search(drive: Drive, console: Console) -> bool:
             good = tried
         else:
             bad = tried
-    console.print(f"\nthe largest number of expressways that was valid: [bold]{good:g}[/bold]")
+    console.print(f"\nlargest valid number of expressways: [bold]{good:g}[/bold]")
     return good > 0
 
 
 def read_time(text: str) -> int:
-    """Seconds of a time such as 2:45 or 0:10:30.
+    """Parse a time such as 2:45 or 0:10:30 to seconds.
 
     >>> read_time("2:45"), read_time("0:10:30")
     (9900, 630)

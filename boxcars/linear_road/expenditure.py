@@ -1,7 +1,7 @@
-"""The box that looks up what a car paid on a day, in ten weeks of history.
+"""The box that looks up the toll of a car on a day, in ten weeks of history.
 
-At fifty expressways that are some hundred million rows: too many for a database to be loaded in
-the time of a coffee, but only half a gigabyte as an array by car and day.
+At fifty expressways the history has about a hundred million rows: too many to load into a database
+quickly, but only half a gigabyte as an array by car and day.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from boxcars.model.schema import Schema
 class Expenditure(Operator):
     """The toll of a car on a day, if it was on that expressway.
 
-    ``tolls`` is a file of numpy: for each car and day the expressway and the toll.
+    ``tolls`` is a NumPy file: for each car and day the expressway and the toll.
     """
 
     tolls: str
 
     def setup(self, inputs: tuple[Schema, ...]) -> Setup:
-        """What leaves."""
+        """The output fields."""
         return Setup(fields=dict.fromkeys(("time", "qid", "expenditure"), "int"))
 
     def on_train(self, state: State, train: pl.DataFrame) -> tuple[pl.DataFrame, State]:
-        """Each request by itself; one without a row has no answer."""
+        """Answer each request; one without a row has no answer."""
         found = _load(self.tolls)[train["vid"].to_numpy(), train["day"].to_numpy() - 1]
         kept = [name for name in train.columns if name.startswith("__")]
         answers = train.select("time", "qid", *kept, "xway").with_columns(
@@ -45,7 +45,7 @@ class Expenditure(Operator):
 
 
 def write_tolls(file: Path, expressways: float, seed: int) -> None:
-    """Write the history of all cars as an array of numpy, which can be mapped into memory."""
+    """Write the history of all cars as a NumPy array, which can be memory-mapped."""
     lots = list(all_vids(expressways))
     array = np.lib.format.open_memmap(file, "w+", np.uint8, (int(lots[-1][-1]) + 1, DAYS, 2))
     for lot in lots:

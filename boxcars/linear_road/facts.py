@@ -1,4 +1,4 @@
-"""The rules of Linear Road as we read them; ``docs/explanation/linear-road.md`` says why.
+"""The rules of Linear Road as we interpret them; see ``docs/explanation/linear-road.md``.
 
 **Minute.** ``minute = time // 60 + 1``. All statistics are of whole minutes.
 
@@ -12,27 +12,27 @@ xway, dir, seg; all lanes) in minute M - 1.
 mean speed of each car in the segment, then the mean over the cars; then the mean over those of the
 five minutes that have reports, truncated. -1 if none has.
 
-**Accident.** A car stands if its last four reports have the same xway, dir, lane and pos, in a
-travel lane. Two standing cars in the same place are an accident. It is found by the fourth report
-of the second car, in minute F, and gone with the first report that shows one of the two elsewhere,
-in minute G. It is in effect for the reports of the minutes F + 1 .. G.
+**Accident.** A car is stopped if its last four reports have the same xway, dir, lane and pos, in a
+travel lane. Two cars stopped at the same position are an accident. It is detected by the fourth
+report of the second car, in minute F, and cleared by the first report with which one of the two
+has moved, in minute G. It is in effect for the reports of the minutes F + 1 .. G.
 
-**Ahead.** Of a report in segment s the segments s .. s + 4 (dir 0) or s .. s - 4 (dir 1), those on
-the road. If there are accidents in effect ahead the nearest counts.
+**Ahead.** For a report in segment s, the segments s .. s + 4 (dir 0) or s .. s - 4 (dir 1) that
+exist. If several accidents are in effect ahead, the nearest counts.
 
-**Toll notification** ``(vid, time, emit, lav, toll)``: for each report that enters a segment, but
-not in lane 4. The toll is :func:`toll_of`, and 0 if an accident is in effect ahead.
+**Toll notification** ``(vid, time, emit, lav, toll)``: for each report that enters a segment,
+except in lane 4. The toll is :func:`toll_of`, and 0 if an accident is in effect ahead.
 
-**Accident notification** ``(vid, time, emit, seg)``: for each report that enters a segment, but not
+**Accident notification** ``(vid, time, emit, seg)``: for each report that enters a segment, except
 in lane 4, with an accident in effect ahead; ``seg`` is that of the accident.
 
 **Charge.** A report that enters a segment and does not start a trip charges the toll that was
-announced for the segment before it (0 if none was). So does one in lane 4. The last segment of a
-trip is free.
+announced for the previous segment (0 if none was), also in lane 4. The last segment of a trip is
+free.
 
 **Balance** ``(qid, vid, time, emit, result_time, balance)``: the sum of all charges to the car
-until now, over all expressways. ``result_time``: when it last changed (0: never). A balance that
-was true at any instant of ``[time - 60, emit]`` is right.
+so far, over all expressways. ``result_time``: when it last changed (0: never). A balance that
+was true at any instant of ``[time - 60, emit]`` is correct.
 
 **Expenditure** ``(qid, time, emit, expenditure)``: the toll of the row (vid, day, xway) of the toll
 history. There always is such a row.
@@ -57,12 +57,12 @@ COLUMNS: Final = (
     "qid", "s_init", "s_end", "dow", "tod", "day",
 )  # fmt: skip
 SCHEMA: Final = dict.fromkeys(COLUMNS, pl.Int64)
-"""Input tuples. What a type doesn't use is -1."""
+"""Input tuples. Fields that a type does not use are -1."""
 
 SEGMENTS, MILE = 100, 5_280
-"""Segments of an expressway, each of a mile; feet of a mile."""
+"""Segments per expressway, each one mile long; feet per mile."""
 ENTRY, EXIT = 0, 4
-"""The lanes of the ramps; 1, 2 and 3 are for travel."""
+"""The lanes of the ramps; 1, 2 and 3 are travel lanes."""
 DURATION = 10_800
 """Seconds of a run."""
 EVERY = 30
@@ -72,15 +72,15 @@ DAYS, WEEK, DAY = 69, 7, 1_440
 
 LAV_MINUTES = 5
 FAST = 40
-"""From this LAV on, in mph, there is no toll."""
+"""Mph; with this LAV or a higher one there is no toll."""
 FEW = 50
-"""Up to so many cars there is no toll."""
+"""Cars; up to this number there is no toll."""
 STANDING = 4
-"""Reports from the same place with which a car stands."""
+"""Consecutive reports from one position after which a car is stopped."""
 AHEAD = 4
-"""Segments ahead of the own one in which an accident counts."""
+"""Segments ahead in which an accident counts."""
 STALE = 60
-"""Seconds that a balance may be old."""
+"""Seconds; maximum age of a balance."""
 
 DEADLINES: Final = {
     "tolls": 5.0,
@@ -89,7 +89,7 @@ DEADLINES: Final = {
     "expenditures": 10.0,
     "travel_times": 30.0,
 }
-"""Seconds from the time of a tuple to the emission of its answer, at most."""
+"""Maximum seconds from the time of a tuple to the emission of its answer."""
 
 ANSWERS: Final[dict[str, dict[str, type[pl.DataType]]]] = {
     "tolls": {
@@ -115,7 +115,7 @@ NUDGE = 1e-9
 
 
 def minute_of(time: int) -> int:
-    """The minute of a time, from 1.
+    """The minute of a time, counted from 1.
 
     >>> minute_of(0), minute_of(59), minute_of(60)
     (1, 1, 2)
@@ -126,8 +126,8 @@ def minute_of(time: int) -> int:
 def lav_of(means: list[float]) -> int:
     """The latest average velocity from the mean speeds of up to five minutes.
 
-    A mean that is a whole number may be a little less in floating point, depending on the order
-    of its sum. So that it is not truncated to the next one below, ``NUDGE`` is added.
+    A mean that is a whole number may be slightly less in floating point, depending on the order
+    of summation. ``NUDGE`` is added so that it is not truncated to the next lower integer.
 
     >>> lav_of([39.9, 40.0]), lav_of([]), lav_of([91 / 3, 89 / 3])
     (39, -1, 30)
@@ -145,7 +145,7 @@ def toll_of(lav: int, cars: int) -> int:
 
 
 def day_of_week(day: int) -> int:
-    """The day of the week, 1 .. 7, of a day that is so many days ago.
+    """The day of the week, 1 .. 7, of the day ``day`` days ago.
 
     >>> day_of_week(1), day_of_week(6), day_of_week(7), day_of_week(69)
     (2, 7, 1, 7)
@@ -156,11 +156,11 @@ def day_of_week(day: int) -> int:
 def travel(
     past: Callable[[int, int, int], tuple[int, int]], s_init: int, s_end: int, tod: int
 ) -> tuple[int, int]:
-    """The seconds and the toll from the begin of one segment to the end of another.
+    """The seconds and the toll from the start of one segment to the end of another.
 
-    ``past(dir, seg, tod)`` gives the mean LAV and the mean number of cars, both truncated, of the
-    segment in that minute of the day (1 .. 1440), over all such days of the week. In the day of the
-    week nothing changes at midnight.
+    ``past(dir, seg, tod)`` returns the mean LAV and the mean number of cars, both truncated, of the
+    segment in that minute of the day (1 .. 1440), over all such days of the week. The day of the
+    week does not change at midnight.
 
     >>> travel(lambda dir, seg, tod: (50, 0), 3, 5, 1440)
     (216, 0)

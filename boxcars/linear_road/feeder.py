@@ -1,7 +1,7 @@
-"""The data driver: tuples become files of a folder when their time has come.
+"""The data driver: writes tuples to files when they are due.
 
-Up to ``start`` they come as fast as they are read (fast-forward). From there on a tuple of second t
-is there when the clock says t, and the clock goes ``speed`` times as fast as that on the wall.
+Up to ``start`` tuples are written as fast as they are read (fast-forward). From there on a tuple of
+second t is written when the clock reaches t; the clock runs ``speed`` times as fast as real time.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ import polars as pl
 from boxcars.inject import Batch, Folders, Injector, Pace
 
 AHEAD = 3_000_000
-"""Tuples that fast-forward may be ahead of whoever reads them."""
+"""Maximum number of unread tuples in the fast-forward."""
 ROAD = "road"
-"""The input."""
+"""The name of the input."""
 _BEAT = 0.01
-"""Seconds after which it looks again whether there is room."""
+"""Seconds between two checks whether more tuples may be written."""
 
 
 class Clock:
-    """The time of the road: it stands until it is started."""
+    """The event-time clock; it is stopped until it is started."""
 
     def __init__(self, start: int, speed: float) -> None:
         self.start, self.speed = start, speed
-        self._begun: float | None = None
+        self._started_at: float | None = None
 
     def begin(self) -> None:
-        """Now it is the time of the start."""
-        self._begun = perf_counter()
+        """Start the clock at ``start``."""
+        self._started_at = perf_counter()
 
     @property
     def running(self) -> bool:
-        """Whether it goes."""
-        return self._begun is not None
+        """Whether it has been started."""
+        return self._started_at is not None
 
     def now(self) -> float:
-        """The second of the road, as a float."""
-        if self._begun is None:
+        """The current event time in seconds."""
+        if self._started_at is None:
             return float(self.start)
-        return self.start + (perf_counter() - self._begun) * self.speed
+        return self.start + (perf_counter() - self._started_at) * self.speed
 
     def until(self, time: float) -> float:
-        """The seconds on the wall until it is that time."""
+        """Wall-clock seconds until the given event time."""
         return max((time - self.now()) / self.speed, 0.0)
 
 
 class Feeder(Pace):
-    """Lets the injector write tuples to a folder, and removes what has been read."""
+    """Write tuples to a folder with an injector, and remove files that have been read."""
 
     def __init__(self, frames: Iterator[pl.DataFrame], folder: Path, clock: Clock) -> None:
         self._clock, self._folders = clock, Folders({ROAD: folder})
@@ -61,29 +61,29 @@ class Feeder(Pace):
 
     @property
     def written(self) -> int:
-        """How many tuples have been written."""
+        """The number of tuples written."""
         return self._injector.sent
 
     @property
     def error(self) -> BaseException | None:
-        """What went wrong, if anything has."""
+        """The error of the injector, if any."""
         return self._injector.error
 
     def start(self) -> None:
-        """Feed in the background."""
+        """Start writing in the background."""
         self._injector.start()
 
     def stop(self) -> None:
-        """Write nothing more."""
+        """Stop writing."""
         self._injector.stop()
 
-    def hear(self, read: int) -> None:
-        """So many tuples were read and will not be read again."""
+    def acknowledge(self, read: int) -> None:
+        """The first ``read`` tuples are committed: remove their files."""
         self.read = read
         self._folders.remove(ROAD, read)
 
     def due(self, batch: Batch) -> float:
-        """In the fast-forward when there is room for it, and then by the clock."""
+        """Seconds to wait: for the reader in the fast-forward, and for the clock after it."""
         frame, ahead = batch[ROAD], self.written - self.read
         first = int(frame["time"][0]) if frame.height else self.time
         if first < self._clock.start:
@@ -95,6 +95,6 @@ class Feeder(Pace):
         return self._clock.until(first)
 
     def sent(self, batch: Batch) -> None:
-        """It is that late now."""
+        """Record the time of the last written tuple."""
         frame = batch[ROAD]
         self.time = int(frame["time"][-1]) if frame.height else self.time

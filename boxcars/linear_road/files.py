@@ -1,4 +1,4 @@
-"""Input tuples in files: Parquet, or lines of 15 integers as the benchmark has them."""
+"""Input tuples in files: Parquet, or the benchmark's lines of 15 integers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from boxcars.linear_road.facts import COLUMNS
 
 
 def write_parquet(frames: Iterable[pl.DataFrame], folder: Path) -> int:
-    """Write a file for each frame, named by its first second; gives the number of tuples."""
+    """Write a file for each frame, named by its first second; return the number of tuples."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = 0
     for frame in frames:
@@ -24,13 +24,13 @@ def write_parquet(frames: Iterable[pl.DataFrame], folder: Path) -> int:
 
 
 def read_parquet(folder: Path) -> Iterator[pl.DataFrame]:
-    """The tuples of all files, one after the other."""
+    """Yield the tuples of each file."""
     for file in sorted(folder.glob("*.parquet")):
         yield pl.read_parquet(file, columns=list(COLUMNS))
 
 
 def write_lines(frames: Iterable[pl.DataFrame], file: Path) -> int:
-    """Write the tuples as lines of numbers, without a header; gives the number of tuples."""
+    """Write the tuples as lines of numbers, without a header; return the number of tuples."""
     rows = 0
     with file.open("wb") as out:
         for frame in frames:
@@ -40,7 +40,7 @@ def write_lines(frames: Iterable[pl.DataFrame], file: Path) -> int:
 
 
 def read_lines(file: Path, block: int = 1 << 24) -> Iterator[pl.DataFrame]:
-    """The tuples of a file of lines, so many bytes at a time."""
+    """Yield the tuples of a file of lines, ``block`` bytes at a time."""
     reading = csv.ReadOptions(column_names=list(COLUMNS), block_size=block)
     typing = csv.ConvertOptions(column_types=dict.fromkeys(COLUMNS, pa.int64()))
     with csv.open_csv(file, reading, convert_options=typing) as batches:

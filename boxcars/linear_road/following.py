@@ -1,6 +1,6 @@
-"""What the validator knows of each car: compiled, a report at a time.
+"""The validator's state of each car: compiled, processed report by report.
 
-This has nothing to do with the engine: it is written a second time on purpose.
+It shares no code with the engine, on purpose: it is an independent implementation.
 """
 
 from __future__ import annotations
@@ -19,49 +19,49 @@ SEEN = np.dtype(
     [
         ("balance", np.int64),
         ("since", np.int32),  # when the balance changed
-        ("place", np.int32),
+        ("segment", np.int32),
         ("pos", np.int32),
         ("toll", np.int32),  # announced for the segment it is in
         ("lane", np.int8),
-        ("same", np.int8),  # reports from where it is, up to STANDING
+        ("same", np.int8),  # consecutive reports from this position, up to STANDING
     ],
     align=True,
 )
 NEVER = -1
-"""The place of a car that was not seen, and the time of a balance that never changed."""
+"""The segment of an unseen car, and the time of a balance that never changed."""
 
 
 class Reports(NamedTuple):
-    """Reports in the order of time; a place is a segment of one direction of an expressway."""
+    """Reports sorted by time; ``segment`` includes expressway and direction."""
 
     time: Ints
     vid: Ints
-    place: Ints
+    segment: Ints
     lane: Ints
     pos: Ints
 
 
 class Found(NamedTuple):
-    """What follows from reports; each has as many rows as there are reports, most are unused."""
+    """Events derived from reports; buffers with a row per report, of which most are unused."""
 
     entered: Ints
-    """The reports that enter a segment and are told the toll."""
+    """Reports that enter a segment and get a toll notification."""
     charged: NDArray[np.int64]
-    """A report, the balance before it and since when, and the balance after it."""
+    """Report, balance before it and since when, balance after it."""
     halted: NDArray[np.int64]
-    """A report, 1 if the car stands from now on and 0 if no more, and where it was."""
+    """Report, 1 if the car stops and 0 if it moves again, and its spot."""
     counts: Ints
 
 
-def nobody(cars: int) -> NDArray[np.void]:
-    """So many cars that were never seen."""
+def unseen_cars(cars: int) -> NDArray[np.void]:
+    """The state of ``cars`` unseen cars."""
     seen = np.zeros(cars, SEEN)
-    seen["place"] = seen["since"] = NEVER
+    seen["segment"] = seen["since"] = NEVER
     return seen
 
 
-def room(reports: int) -> Found:
-    """Room for what may follow from so many reports."""
+def make_buffers(reports: int) -> Found:
+    """Buffers for the events of ``reports`` reports."""
     entered = np.empty(reports, np.int64)
     charged = np.empty((reports, 4), np.int64)
     return Found(entered, charged, np.empty((reports, 5), np.int64), np.zeros(3, np.int64))
@@ -69,31 +69,31 @@ def room(reports: int) -> Found:
 
 @njit(cache=True, nogil=True)
 def follow(cars: NDArray[np.void], reports: Reports, tolls: Ints, found: Found) -> None:
-    """Go on with each car; ``tolls`` are those of the minute, by place."""
-    vids, places, lanes = reports.vid, reports.place, reports.lane
+    """Update each car with its reports; ``tolls`` are those of the minute, by segment."""
+    vids, segments, lanes = reports.vid, reports.segment, reports.lane
     entered, halted, counts = found.entered, found.halted, found.counts
     for i in range(len(vids)):
-        car, place, lane = cars[vids[i]], places[i], lanes[i]
-        starts = car.place == NEVER or lane == ENTRY
-        if starts or car.place != place:
+        car, segment, lane = cars[vids[i]], segments[i], lanes[i]
+        starts = car.segment == NEVER or lane == ENTRY
+        if starts or car.segment != segment:
             if not starts and car.toll > 0:
                 _charge(car, reports.time[i], i, found.charged[counts[1]])
                 counts[1] += 1
             car.toll = 0
             if lane != EXIT:
-                car.toll = tolls[place]
+                car.toll = tolls[segment]
                 entered[counts[0]] = i
                 counts[0] += 1
-        still = car.place == place and car.lane == lane and car.pos == reports.pos[i]
+        still = car.segment == segment and car.lane == lane and car.pos == reports.pos[i]
         if still != (car.same >= STANDING) and _halts(car, lane, still, i, halted[counts[2]]):
             counts[2] += 1
         car.same = min(car.same + 1, STANDING) if still else 1
-        car.place, car.lane, car.pos = place, lane, reports.pos[i]
+        car.segment, car.lane, car.pos = segment, lane, reports.pos[i]
 
 
 @njit(cache=True, nogil=True)
 def _charge(car: Any, time: int, report: int, row: Any) -> None:
-    """The car pays for the segment that it left."""
+    """Charge the car for the segment that it left."""
     row[0], row[1], row[2] = report, car.balance, car.since
     car.balance += car.toll
     car.since = time
@@ -102,11 +102,11 @@ def _charge(car: Any, time: int, report: int, row: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _halts(car: Any, lane: int, still: bool, report: int, row: Any) -> bool:
-    """Whether a car in a travel lane comes to stand, or stood and moves."""
+    """Whether a car in a travel lane stops, or was stopped and moves."""
     if still and (car.same != STANDING - 1 or lane in {ENTRY, EXIT}):
         return False
     if not still and car.lane in {ENTRY, EXIT}:
         return False
     row[0], row[1] = report, still
-    row[2], row[3], row[4] = car.place, car.lane, car.pos
+    row[2], row[3], row[4] = car.segment, car.lane, car.pos
     return True

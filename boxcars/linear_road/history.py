@@ -1,6 +1,6 @@
-"""What happened in the ten weeks before: a function of its key, so that any part can be made alone.
+"""The history of the past ten weeks: a function of its key, so that parts can be generated alone.
 
-All numbers are integers. Day 1 is yesterday, and day 69 almost ten weeks ago.
+All numbers are integers. Day 1 is yesterday, day 69 is almost ten weeks ago.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from boxcars.linear_road.chance import below, hashed
 from boxcars.linear_road.facts import DAY, DAYS, FAST, FEW, SEGMENTS, WEEK
 
 FIRST, NUMBERS = 100, 200_000
-"""The first vehicle, and how many numbers of vehicles and requests an expressway has."""
+"""The first vehicle number, and the numbers of vehicles and requests per expressway."""
 _TOLL, _SEGMENT = 1, 2
 _MOST = 99
-"""Tolls of the past are lower."""
+"""Historical tolls are below this."""
 _RUSH = 600
-"""Cars in a segment downtown in the rush hour."""
+"""Cars in a downtown segment in the rush hour."""
 _FREE, _SPEED = 190, 63
-"""The speed of that many cars or less."""
+"""Up to ``_FREE`` cars in a segment drive at ``_SPEED`` mph."""
 
 
 def toll_history(expressways: float, seed: int, vids: NDArray[np.int64]) -> pl.DataFrame:
-    """What some cars paid on each day, and on which expressway: ``vid, day, xway, toll``.
+    """The tolls of some cars on each day: ``vid, day, xway, toll``.
 
     >>> toll_history(2, 7, np.array([101, 205])).shape
     (138, 4)
@@ -42,7 +42,7 @@ def toll_history(expressways: float, seed: int, vids: NDArray[np.int64]) -> pl.D
 def write_toll_history(
     folder: Path, expressways: float, seed: int, vids: Iterable[NDArray[np.int64]]
 ) -> int:
-    """Write a file for each lot of cars; gives the number of rows."""
+    """Write a file for each batch of cars; return the number of rows."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = 0
     for number, lot in enumerate(vids):
@@ -53,7 +53,7 @@ def write_toll_history(
 
 
 def all_vids(expressways: float, lot: int = 100_000) -> Iterator[NDArray[np.int64]]:
-    """The numbers that cars of a run can have, in lots; not every number has a car."""
+    """Yield the possible vehicle numbers of a run in batches; not every number has a car."""
     last = FIRST + ceil(expressways) * NUMBERS
     for first in range(FIRST, last, lot):
         yield np.arange(first, min(first + lot, last))
@@ -62,7 +62,7 @@ def all_vids(expressways: float, lot: int = 100_000) -> Iterator[NDArray[np.int6
 def segment_history(
     expressways: float, seed: int, days: Iterable[int] = range(1, DAYS + 1)
 ) -> Iterator[pl.DataFrame]:
-    """All minutes of all segments, a frame for each expressway and day.
+    """Yield all minutes of all segments, a frame for each expressway and day.
 
     The columns are ``day, minute, xway, dir, seg, lav, cnt, toll``.
     """
@@ -74,7 +74,7 @@ def segment_history(
 def write_segment_history(
     folder: Path, expressways: float, seed: int, days: Iterable[int] = range(1, DAYS + 1)
 ) -> int:
-    """Write a file for each expressway and day; gives the number of rows."""
+    """Write a file for each expressway and day; return the number of rows."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = 0
     for frame in segment_history(expressways, seed, days):
@@ -96,7 +96,7 @@ def segment_means(seed: int, xway: int) -> NDArray[np.int16]:
 
 
 def travel_history(expressways: float, seed: int) -> Iterator[pl.DataFrame]:
-    """What travel times are made of, a frame for each expressway.
+    """Yield the inputs of travel times, a frame for each expressway.
 
     The columns are ``xway, dir, seg, dow, tod, lav, cnt``.
     """
@@ -109,7 +109,7 @@ def travel_history(expressways: float, seed: int) -> Iterator[pl.DataFrame]:
 
 
 def write_travel_history(file: Path, expressways: float, seed: int) -> None:
-    """Write the means of all expressways as one array of numpy, which can be mapped into memory."""
+    """Write the means of all expressways as one NumPy array, which can be memory-mapped."""
     shape = (ceil(expressways), 2, SEGMENTS, WEEK, DAY, 2)
     array = np.lib.format.open_memmap(file, "w+", np.int16, shape)
     for xway in range(len(array)):
@@ -119,13 +119,13 @@ def write_travel_history(file: Path, expressways: float, seed: int) -> None:
 
 @njit(cache=True, nogil=True)
 def past_toll(seed: int, vid: int, day: int) -> Any:
-    """What a car paid on a day."""
+    """The toll of a car on a day."""
     return below(hashed(seed, vid, day, _TOLL), 0, _MOST)
 
 
 @njit(cache=True, nogil=True)
 def past_xway(seed: int, vid: int, day: int, xways: int) -> Any:
-    """The expressway on which a car drove on a day."""
+    """The expressway of a car on a day."""
     return below(hashed(seed, vid, day, _TOLL), 32, xways)
 
 
@@ -141,10 +141,10 @@ def past_segment(seed: int, day: int, minute: int, xway: int, direction: int, se
 
 @njit(cache=True, nogil=True)
 def _busy(day: int, minute: int) -> Any:
-    """How much of the rush hour it is, in percent.
+    """The intensity of the rush hour, in percent.
 
-    It is at 8:00 and at 17:30, and a little of it on weekends at 14:00. The first and the last of
-    the days of the week are the weekend.
+    It peaks at 8:00 and 17:30, with a smaller peak at 14:00 on weekends. The first and the last
+    day of the week are the weekend.
     """
     light = 25 if 360 <= minute < 1_320 else 5
     if day % WEEK in {0, 6}:

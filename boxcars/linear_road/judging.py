@@ -1,6 +1,6 @@
-"""Compares answers with those that are expected, both ways.
+"""Compare answers with expected answers, in both directions.
 
-Only a balance may be one of several; everything else must be exactly so.
+A balance may be one of several correct values; everything else must match exactly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TAG = "expected_"
 
 
 class Judge:
-    """Takes what is expected, minute by minute, and judges ``span`` minutes of answers at once."""
+    """Compare expected answers, given minute by minute, with answers, ``span`` minutes at once."""
 
     def __init__(
         self, answers: Mapping[str, pl.LazyFrame], span: int = 5, timed_from: int = 0
@@ -37,13 +37,13 @@ class Judge:
         self._report = Report({kind: Found() for kind in ANSWERS})
 
     def take(self, expected: Expected) -> None:
-        """Take the next minute."""
+        """Add the expected answers of the next minute."""
         self._waiting.append(expected)
         if expected.minute - self._waiting[0].minute + 1 >= self._span:
             self._judge()
 
     def finish(self) -> Report:
-        """Judge what is left, also answers of times that never were."""
+        """Judge the remaining minutes, and answers with times outside the run."""
         self._judge()
         first, last = self._judged or (0, 0)
         for kind, frame in self._answers.items():
@@ -52,7 +52,7 @@ class Judge:
         return self._report
 
     def _judge(self) -> None:
-        """Compare the answers of the minutes that wait; minutes in between have no tuples."""
+        """Compare the answers of the pending minutes; minutes in between have no tuples."""
         if not self._waiting:
             return
         start, stop = (self._waiting[0].minute - 1) * 60, self._waiting[-1].minute * 60
@@ -67,7 +67,7 @@ class Judge:
         self._waiting = []
 
     def _compare(self, kind: str, expected: pl.DataFrame, given: pl.DataFrame) -> None:
-        """Two ways: what is expected must be given, and what is given must be expected."""
+        """Every expected answer must be given, and every given answer must be expected."""
         keys, found = _KEYS[kind], self._report.kinds[kind]
         timed = given.filter(pl.col("time") >= self._timed_from)
         found.time((timed["emit"] - timed["time"]).drop_nulls().to_numpy())
@@ -81,7 +81,7 @@ class Judge:
         judged = _right(kind, given.filter(first), expected)
         in_time = pl.col("emit") - pl.col("time") <= DEADLINES[kind]
         wrong, late = judged.filter(~pl.col("right")), judged.filter("right", ~in_time)
-        found.add("wrong", wrong.height, _beside(wrong.drop("right"), kind, expected))
+        found.add("wrong", wrong.height, _with_expected(wrong.drop("right"), kind, expected))
         found.add("late", late.height, late.drop("right").head().to_dicts())
         found.right += judged.height - wrong.height - late.height
 
@@ -90,7 +90,7 @@ class Judge:
 
 
 def _right(kind: str, given: pl.DataFrame, expected: pl.DataFrame) -> pl.DataFrame:
-    """Which answers are right, the time of their emission left aside if it is not too early."""
+    """Mark correct answers; lateness is not checked here, but early emission is."""
     keys = _KEYS[kind]
     values = [name for name in ANSWERS[kind] if name not in {*keys, "emit", "result_time"}]
     both = given.with_row_index("row").join(expected, on=keys, suffix="_expected")
@@ -108,8 +108,10 @@ def _right(kind: str, given: pl.DataFrame, expected: pl.DataFrame) -> pl.DataFra
     return given.with_columns(right=pl.Series(mask))
 
 
-def _beside(wrong: pl.DataFrame, kind: str, expected: pl.DataFrame) -> list[dict[str, object]]:
-    """Some wrong answers, each beside one that would be right."""
+def _with_expected(
+    wrong: pl.DataFrame, kind: str, expected: pl.DataFrame
+) -> list[dict[str, object]]:
+    """Some wrong answers, each with a correct one."""
     keys, wrong = _KEYS[kind], wrong.head()
     there = expected.join(wrong, on=keys, how="semi").unique(keys, keep="last", maintain_order=True)
     names = {name: _TAG + name for name in there.columns if name not in keys}

@@ -1,7 +1,7 @@
-"""The modules of the network of Linear Road, each a superbox.
+"""The superboxes of the Linear Road network.
 
-A segment of the road, with its expressway and direction, is one number: ``(xway * 2 + dir) * 100 +
-seg``. So is a spot in a lane.
+A segment, with its expressway and direction, is encoded as one number: ``(xway * 2 + dir) * 100 +
+seg``. So is a spot, a position in a lane.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LATEST = {"time": "int", "segment": "int", "lav": "int", "cars": "int", "ahead":
 
 
 def cars() -> Network:
-    """What cars do from one report to the next: they enter a segment, or they do not move."""
+    """Pair consecutive reports of each car: it enters a segment, or it does not move."""
     body = Network("cars")
     reports = body.input("reports", ts="time", fields=REPORTS)
     pairs = reports.aggregate(
@@ -53,10 +53,11 @@ def cars() -> Network:
 
 
 def accidents() -> Network:
-    """The segments from which an accident is ahead, at the end of each minute, and how far it is.
+    """Segments with an accident ahead at the end of each minute, and the distance to it.
 
-    A car stands if it was three times in a row where it was before. Each car reports once in the
-    last half of a minute, so two that stand there then are an accident in the minute that follows.
+    A car is stopped if three consecutive pairs of reports show no movement. Each car reports once
+    in the last half of a minute, so two cars stopped at one spot then are an accident in the next
+    minute.
     """
     body = Network("accidents")
     stopped = body.input("stopped", ts="time", fields=STOPPED)
@@ -82,16 +83,18 @@ def accidents() -> Network:
         .filter("cars >= 2")
         .named("crashed")
     )
-    behind = [
+    upstream = [
         crashed.map(
             time="time",
             ahead=str(far),
             first="segment // 100 * 100",
             segment=_upstream(far),
-        ).named(f"behind-{far}")
+        ).named(f"upstream-{far}")
         for far in range(AHEAD + 1)
     ]
-    on_road = behind[0].union(*behind[1:]).named("behind").filter("segment // 100 * 100 = first")
+    on_road = (
+        upstream[0].union(*upstream[1:]).named("upstream").filter("segment // 100 * 100 = first")
+    )
     affected = on_road.named("on-the-road").map(time="time", segment="segment", ahead="ahead")
     body.output("ahead", affected.named("ahead"))
     return body
@@ -102,9 +105,9 @@ def _upstream(far: int) -> str:
 
 
 def statistics() -> Network:
-    """What is known of each segment at the begin of a minute: speed, cars, accidents ahead.
+    """Statistics of each segment at the start of a minute: speed, cars, accidents ahead.
 
-    ``segments`` has all segments in each minute, so that none is missing where nobody drives.
+    ``segments`` has all segments in each minute, so that empty segments have statistics too.
     """
     body = Network("statistics")
     reports = body.input("reports", ts="time", fields=REPORTS)
@@ -148,7 +151,7 @@ def _known(stream: Stream, fields: dict[str, str]) -> Stream:
 
 
 def tolls() -> Network:
-    """Notifications for cars that enter a segment, and what they pay for the one they leave."""
+    """Notifications for cars that enter a segment, and charges for the previous segment."""
     body = Network("tolls")
     moves = body.input("moves", ts="time", fields=MOVES)
     latest = body.input("latest", ts="time", fields=LATEST)
@@ -162,7 +165,7 @@ def tolls() -> Network:
         right=time(MINUTE),
     ).named("met")
     toll = f"right_ahead IS NULL AND right_lav < {FAST} AND right_cars > {FEW}"
-    told = met.map(
+    notified = met.map(
         time="time",
         vid="left_vid",
         segment="left_segment",
@@ -170,9 +173,9 @@ def tolls() -> Network:
         lav="right_lav",
         toll=f"CASE WHEN {toll} THEN 2 * (right_cars - {FEW}) * (right_cars - {FEW}) ELSE 0 END",
         ahead="right_ahead",
-    ).named("told")
+    ).named("notified")
     first = _untold(early).named("first-minute")
-    noticed = told.union(first).named("noticed")
+    noticed = notified.union(first).named("noticed")
     body.output("tolls", noticed.map(time="time", vid="vid", lav="lav", toll="toll").named("toll"))
     warned = noticed.filter("ahead IS NOT NULL").named("warned")
     where = "CASE WHEN segment // 100 % 2 = 0 THEN segment + ahead ELSE segment - ahead END"
@@ -187,7 +190,7 @@ def tolls() -> Network:
 
 
 def _untold(moves: Stream) -> Stream:
-    """Moves without statistics: in the first minute there are none, and an exit needs none."""
+    """Moves without statistics: those of the first minute, and exits."""
     return moves.map(
         time="time",
         vid="vid",
@@ -200,7 +203,7 @@ def _untold(moves: Stream) -> Stream:
 
 
 def accounts() -> Network:
-    """The balance of each car that asks: the sum of its charges until now."""
+    """Answer balance requests with the sum of the car's charges so far."""
     body = Network("accounts")
     charges = body.input("charges", ts="time", fields={"time": "int", "vid": "int", "toll": "int"})
     asked = body.input("asked", ts="time", fields={"time": "int", "vid": "int", "qid": "int"})

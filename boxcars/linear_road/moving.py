@@ -1,10 +1,10 @@
-"""How cars move: compiled, a car at a time, when it reports.
+"""The movement of cars: compiled, one car at a time, when it reports.
 
-A car drives forward from 0, in whichever direction its road goes; only what it reports is turned
-round. It moves 44 feet in 30 seconds for each mile per hour, so speeds and positions are exact.
+A car drives forward from 0, whatever the direction of its road; only its reports are mirrored. It
+moves 44 feet in 30 seconds for each mile per hour, so speeds and positions are exact integers.
 
-Numba keeps compiled code for each file and doesn't see changes in others: who changes something
-here removes ``__pycache__``.
+Numba caches compiled code per file and does not see changes in other files: remove ``__pycache__``
+after a change in this file.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from boxcars.linear_road.facts import ENTRY, EXIT, MILE, SEGMENTS
 CAR = np.dtype(
     [
         ("vid", np.int32),
-        ("at", np.int32),  # feet from the begin of its road
+        ("at", np.int32),  # feet from the start of its road
         ("goal", np.int32),
         ("spd", np.uint8),
         ("lane", np.uint8),
         ("role", np.uint8),
-        ("wish", np.uint8),  # its speed if it were alone
+        ("wish", np.uint8),  # its speed on an empty road
     ],
     align=True,
 )
@@ -36,8 +36,8 @@ ROAD = np.dtype(
         ("dir", np.int32),
         ("born", np.int32),  # cars that entered
         ("asked", np.int32),  # requests
-        ("waiting", np.int32),  # cars that will come back
-        ("crash", np.int32),  # the number of the accident that is next or now
+        ("waiting", np.int32),  # cars that will return
+        ("crash", np.int32),  # index of the current or next accident
         ("standing", np.int32),  # cars in it
         ("crash_at", np.int32),
         ("crash_lane", np.int32),
@@ -48,12 +48,12 @@ ROAD = np.dtype(
 """One direction of an expressway."""
 
 DRIVES, STANDS, STOOD = 0, 1, 2
-"""Roles of cars: a car stands in one accident at most."""
+"""Roles of cars: a car is in at most one accident."""
 FEET = 44
 """Feet in 30 seconds at one mile per hour."""
 SLOWEST, FASTEST = 5, 100
 SHORTEST, SPREAD = 6, 20
-"""Miles of a trip at least, and the standard deviation of where cars go, around the middle."""
+"""Miles: minimum length of a trip, and standard deviation of destinations around the middle."""
 MANY = 2_000
 _FREE, _SPEED, _BEND = 190, 63, 0.9
 PACE = (_SPEED * np.minimum((np.arange(MANY + 1) / _FREE).clip(0.1) ** -_BEND, 1.2)).astype(
@@ -65,12 +65,12 @@ It falls more slowly than that number rises, so that more cars leave a full segm
 one, and no jam grows forever.
 """
 JAM = np.array([12, 18, 26, 35], np.int64)
-"""The speed of traffic before an accident, by the segments that are between."""
+"""The speed of traffic before an accident, by the number of segments between."""
 
 
 @njit(cache=True, nogil=True)
 def enter(road: Any, car: Any, load: Any, vid: int) -> None:
-    """Put a car on the ramp, with a goal near downtown."""
+    """Put a car on the ramp, with a destination near downtown."""
     start, end = 0, 0
     while end < start + SHORTEST or end >= SEGMENTS:
         start = below(roll(road), 0, SEGMENTS)
@@ -87,11 +87,11 @@ def enter(road: Any, car: Any, load: Any, vid: int) -> None:
 
 @njit(cache=True, nogil=True)
 def drive(road: Any, car: Any, load: Any, plan: Any, time: int) -> bool:
-    """Move a car by 30 seconds; true if it leaves with this report."""
+    """Move a car by 30 seconds; return true if it exits with this report."""
     if car.role == STANDS:
         if time < road.crash_until:
             return False
-        _go_on(road, car)
+        _drive_on(road, car)
     word = roll(road)
     old = car.at // MILE
     speed = _speed(road, car, load, word)
@@ -113,7 +113,7 @@ def drive(road: Any, car: Any, load: Any, plan: Any, time: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _speed(road: Any, car: Any, load: Any, word: Any) -> Any:
-    """The speed of the next 30 seconds: what the driver wants, the others and an accident let."""
+    """The speed of the next 30 seconds, limited by the driver, the traffic and an accident."""
     here = car.at // MILE
     crowd = max(load[here], load[min(here + 1, SEGMENTS - 1)])
     speed = min(car.wish, PACE[min(crowd, MANY)])
@@ -129,7 +129,7 @@ def _speed(road: Any, car: Any, load: Any, word: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _leave(car: Any, load: Any) -> bool:
-    """Drive to the ramp and report from there for the last time."""
+    """Drive to the exit ramp, from which the car reports for the last time."""
     load[car.at // MILE] -= 1
     speed = max((car.goal - car.at) // FEET, 1)
     car.at += FEET * speed
@@ -139,9 +139,9 @@ def _leave(car: Any, load: Any) -> bool:
 
 @njit(cache=True, nogil=True)
 def _crashes(road: Any, car: Any, plan: Any, time: int, at: int) -> bool:
-    """Whether a car stops in an accident: the first where it is, the second behind it.
+    """Whether a car stops in an accident: the first where it is, the second when it gets there.
 
-    A row of the plan has the first second of an accident, its segment and how long it lasts.
+    A row of the plan has the first second of an accident, its segment and its duration.
     """
     if road.standing == 2 or road.crash >= len(plan) or time < plan[road.crash, 0]:
         return False
@@ -161,8 +161,8 @@ def _crashes(road: Any, car: Any, plan: Any, time: int, at: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _go_on(road: Any, car: Any) -> None:
-    """A car leaves the place of its accident; with the last one it is over."""
+def _drive_on(road: Any, car: Any) -> None:
+    """A car leaves its accident, which is over when the last car has left."""
     car.role, car.spd = STOOD, 10
     road.standing -= 1
     if road.standing == 0:
@@ -171,7 +171,7 @@ def _go_on(road: Any, car: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def wanted(road: Any, target: float, due: int) -> Any:
-    """How many cars enter in a second so that about ``target`` cars report."""
+    """The number of cars to enter in a second so that about ``target`` cars report."""
     word = roll(road)
     missing = (target - due) * (0.5 + below(word, 0, 1_000) / 1_000)
     return max(int(np.floor(missing + below(word, 32, 1_000) / 1_000)), 0)

@@ -1,4 +1,4 @@
-"""The network of Linear Road: five queries over one stream, as boxes of the algebra."""
+"""The network of Linear Road: five queries over one stream, as ordinary boxes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boxcars.model.window import time
 
 
 def build(past: str = "", tolls_of_days: str = "") -> Network:
-    """All queries, with the files of what was: the past of all segments, and the tolls of days."""
+    """All queries; ``past`` and ``tolls_of_days`` are the files with the history."""
     net = Network("linear-road")
     net.table("segments", fields={"segment": "int"}, key="segment")
     for body in (cars(), accidents(), statistics(), tolls(), accounts()):
@@ -34,11 +34,11 @@ def build(past: str = "", tolls_of_days: str = "") -> Network:
     every = minutes.read("SELECT segment FROM segments").named("every-segment")
     segments = every.map(time="time", segment="segment").named("segments")
     latest = reports.use("statistics", ahead, segments).named("statistics")
-    told = driven["moves"].use("tolls", latest).named("tolls")
-    net.output("tolls", told["tolls"])
-    net.output("accidents", told["accidents"])
+    charged = driven["moves"].use("tolls", latest).named("tolls")
+    net.output("tolls", charged["tolls"])
+    net.output("accidents", charged["accidents"])
     asked = balances.map(time="time", vid="vid", qid="qid").named("asked")
-    net.output("balances", told["charges"].use("accounts", asked).named("accounts"))
+    net.output("balances", charged["charges"].use("accounts", asked).named("accounts"))
     spent = days.custom(Expenditure, tolls=tolls_of_days).named("expenditure")
     net.output("expenditures", spent)
     net.output("travel_times", trips.custom(TravelTime, past=past).named("travel-time"))

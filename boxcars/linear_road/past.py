@@ -1,4 +1,4 @@
-"""Where the validator looks up the past: in tables, or in what the seed says."""
+"""The history for the validator: from tables, or computed from the seed."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ Ints = NDArray[np.int64]
 
 
 class Past(Protocol):
-    """Answers from the ten weeks before."""
+    """Answers from the history of ten weeks."""
 
     def expenditures(self, requests: pl.DataFrame) -> pl.Series:
-        """What each request of type 3 must be told; null if there is no such row."""
+        """The expected answer to each request of type 3; null if there is no such row."""
 
     def travel_times(self, requests: pl.DataFrame) -> pl.DataFrame:
         """The ``travel_time`` and ``toll`` of each request of type 4; null if a row is missing."""
 
 
 class Seeded:
-    """The past that belongs to generated traffic."""
+    """The history of generated traffic."""
 
     def __init__(self, expressways: float, seed: int) -> None:
         self._xways, self._seed = ceil(expressways), seed
 
     def expenditures(self, requests: pl.DataFrame) -> pl.Series:
-        """Look up nothing: the past is a function of vehicle and day."""
+        """Compute the tolls: the history is a function of vehicle and day."""
         columns = (requests[name].to_numpy() for name in ("vid", "day", "xway"))
         tolls = pl.Series("expenditure", _expenditures(self._seed, self._xways, *columns))
         return tolls.set(tolls < 0, None)
 
     def travel_times(self, requests: pl.DataFrame) -> pl.DataFrame:
-        """Drive through the past, one request after the other."""
+        """Compute the travel times, one request at a time."""
         names = ("xway", "s_init", "s_end", "dow", "tod")
         times, tolls = _travel(self._seed, *(requests[name].to_numpy() for name in names))
         return pl.DataFrame({"travel_time": times, "toll": tolls})
 
 
 class Stored:
-    """The past in tables: ``vid, day, xway, toll`` and ``xway, dir, seg, dow, tod, lav, cnt``."""
+    """A history in tables: ``vid, day, xway, toll`` and ``xway, dir, seg, dow, tod, lav, cnt``."""
 
     def __init__(self, tolls: pl.DataFrame, means: pl.DataFrame) -> None:
         self._tolls = tolls
@@ -62,7 +62,7 @@ class Stored:
         return found["toll"].alias("expenditure")
 
     def travel_times(self, requests: pl.DataFrame) -> pl.DataFrame:
-        """Drive through the table, all requests one segment at a time."""
+        """Compute the travel times from the table, all requests one segment at a time."""
         names = ("xway", "s_init", "s_end", "dow", "tod")
         xway, seg, end, dow, tod = (requests[name].to_numpy().copy() for name in names)
         west = seg > end
@@ -80,7 +80,7 @@ class Stored:
         return frame.with_columns(pl.when(pl.Series(known)).then(pl.all()))
 
     def _look_up(self, keys: Ints) -> tuple[NDArray[np.bool_], Ints, Ints]:
-        """Whether there are rows of these keys, and their LAVs and numbers of cars."""
+        """Whether these keys have rows, and their LAVs and numbers of cars."""
         if not len(self._keys):
             return np.zeros(len(keys), bool), np.zeros_like(keys), np.zeros_like(keys)
         at = np.searchsorted(self._keys, keys).clip(max=len(self._keys) - 1)
@@ -88,7 +88,7 @@ class Stored:
 
 
 def _key(xway: Ints, direction: Ints, seg: Ints, dow: Ints, tod: Ints) -> Ints:
-    """One number for a minute of a segment."""
+    """Encode a minute of a segment as one number."""
     return (((xway * 2 + direction) * SEGMENTS + seg) * (WEEK + 1) + dow) * (DAY + 1) + tod
 
 

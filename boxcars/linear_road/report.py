@@ -1,4 +1,4 @@
-"""What the validator found."""
+"""The results of the validator."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 MISTAKES: Final = ("wrong", "missing", "unexpected", "duplicate", "late")
 _SHOWN = 3
-"""Examples of each mistake."""
+"""Number of examples for each kind of mistake."""
 _BINS = 60_000
-"""Latencies are counted by the millisecond, up to a minute."""
+"""Latency histogram: one bin per millisecond, up to a minute."""
 
 
 @dataclass
 class Found:
-    """What was found of one kind of answers.
+    """The results for one kind of answers.
 
-    Each answer is counted once: ``unexpected`` if nobody asked, ``duplicate`` if it is not the
-    first one, ``wrong`` if a value is not right or if it came before its time, ``late`` if it is
-    right but came too late, and else ``right``.
+    Each answer is counted once: ``unexpected`` if there was no request, ``duplicate`` if it is
+    not the first answer, ``wrong`` if a value is wrong or if it was emitted before its tuple,
+    ``late`` if it is correct but was emitted after the deadline, and otherwise ``right``.
     """
 
     right: int = 0
@@ -37,11 +37,11 @@ class Found:
 
     @property
     def valid(self) -> bool:
-        """Whether all that was expected is there, right and in time, and nothing else."""
+        """Whether all expected answers are correct and in time, and there are no others."""
         return not any(getattr(self, mistake) for mistake in MISTAKES)
 
     def add(self, mistake: str, number: int, examples: list[dict[str, Any]]) -> None:
-        """Count mistakes, and keep the first ones to show."""
+        """Count mistakes, and keep the first ones as examples."""
         setattr(self, mistake, getattr(self, mistake) + number)
         shown = self.examples.setdefault(mistake, [])
         shown.extend(examples[: _SHOWN - len(shown)])
@@ -55,7 +55,7 @@ class Found:
             self._latencies += np.bincount(bins, minlength=_BINS)
 
     def latency(self, percent: float) -> float:
-        """The latency in seconds that so many percent of the answers do not exceed.
+        """The percentile of the latency, in seconds.
 
         >>> found = Found()
         >>> found.time(np.array([0.25, 0.5, 1.0, 4.0]))
@@ -71,7 +71,7 @@ class Found:
 
 @dataclass
 class Report:
-    """What was found of each kind of answers.
+    """The results for each kind of answers.
 
     >>> report = Report({"tolls": Found(right=3)})
     >>> report.kinds["tolls"].add("late", 1, [{"vid": 7, "time": 30, "emit": 36.5}])
@@ -86,7 +86,7 @@ class Report:
 
     @property
     def valid(self) -> bool:
-        """Whether every answer of every kind is right."""
+        """Whether every kind of answers is valid."""
         return all(found.valid for found in self.kinds.values())
 
     def __str__(self) -> str:

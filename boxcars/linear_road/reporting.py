@@ -1,4 +1,4 @@
-"""What cars say: the reports and requests of each second, compiled."""
+"""The reports and requests of cars in each second, compiled."""
 
 from __future__ import annotations
 
@@ -16,86 +16,86 @@ from boxcars.linear_road.moving import drive, enter, wanted
 REPORTED = ("time", "vid", "spd", "xway", "lane", "dir", "seg", "pos")
 ASKED = ("type", "time", "vid", "xway", "qid", "s_init", "s_end", "dow", "tod", "day")
 AWAY = 61
-"""Seconds at least until a car comes back."""
+"""Minimum seconds until a car returns."""
 _HALF = np.uint64(1)
 _RETURN = 16
-"""Of a hundred cars that leave, so many come back."""
+"""Percentage of exiting cars that return."""
 
 
 class World(NamedTuple):
-    """All roads and what is on them."""
+    """The state of all roads."""
 
     roads: NDArray[np.void]
     cars: NDArray[np.void]
-    """By road and slot: all that report in the same second of a half minute."""
+    """By road and slot; a slot has the cars that report in the same second of a half minute."""
     number: NDArray[np.int64]
-    """How many cars there are, by road and slot."""
+    """Number of cars, by road and slot."""
     load: NDArray[np.int64]
-    """How many cars there are, by road and segment from its begin."""
+    """Number of cars, by road and segment in driving direction."""
     plan: NDArray[np.int64]
     """The accidents of each road."""
     due: NDArray[np.int32]
     back: NDArray[np.int32]
-    """When cars come back to a road, in order, and which."""
+    """Return times of cars to each road, sorted, and the cars."""
     target: NDArray[np.float64]
-    """How many cars of a road should report in a second."""
+    """Target number of reports per road, by second."""
     seed: int
 
 
-class Said(NamedTuple):
-    """Buffers for what some roads say in some seconds."""
+class Output(NamedTuple):
+    """Buffers for the output of some roads in some seconds."""
 
     reports: NDArray[np.int32]
     asks: NDArray[np.int32]
     leavers: NDArray[np.int32]
-    """When a car comes back, which, and to which road."""
+    """Return time, car and road of cars that will return."""
     tally: NDArray[np.int64]
-    """How many of these three there are."""
+    """Number of reports, requests and leavers."""
     counts: NDArray[np.int64]
-    """How many of the first two there are at the end of each second."""
+    """Cumulative number of reports and requests at the end of each second."""
 
 
 @njit(cache=True, nogil=True)
-def simulate(world: World, said: Said, first: int, last: int, start: int, aloud: bool) -> None:
-    """Move some roads through some seconds; if not aloud nobody hears the reports and requests."""
-    for second in range(len(said.counts)):
+def simulate(world: World, out: Output, first: int, last: int, start: int, aloud: bool) -> None:
+    """Simulate roads ``first`` to ``last`` for some seconds; without ``aloud``, write no output."""
+    for second in range(len(out.counts)):
         for at in range(first, last):
-            _second(world, said, at, start + second, aloud)
-        said.counts[second, 0] = said.tally[0]
-        said.counts[second, 1] = said.tally[1]
+            _second(world, out, at, start + second, aloud)
+        out.counts[second, 0] = out.tally[0]
+        out.counts[second, 1] = out.tally[1]
 
 
 @njit(cache=True, nogil=True)
-def _second(world: World, said: Said, at: int, time: int, aloud: bool) -> None:
-    """One second of one road: those who are due report, and new ones enter."""
+def _second(world: World, out: Output, at: int, time: int, aloud: bool) -> None:
+    """Simulate one second of one road: cars that are due report, and new ones enter."""
     road, load, plan, slot = world.roads[at], world.load[at], world.plan[at], time % EVERY
     cars, number = world.cars[at, slot], world.number[at, slot]
     entering = wanted(road, world.target[time], number)
-    reports, before, kept = said.reports, said.tally[0], 0
+    reports, before, kept = out.reports, out.tally[0], 0
     for i in range(number + entering):
-        car, gone = cars[kept], False
+        car, exits = cars[kept], False
         if i < number:
             if kept < i:
                 cars[kept] = cars[i]
-            gone = drive(road, car, load, plan, time)
+            exits = drive(road, car, load, plan, time)
         else:
             enter(road, car, load, _name(road, world.due[at], world.back[at], time))
         if aloud:
             _report(road, car, time, reports, before + i)
         word = roll(road)
         if below(word, 0, 100) == 0:
-            _ask(road, car, time, word, world, said, aloud)
-        if gone:
-            _go(road, car, time, world, said)
+            _ask(road, car, time, word, world, out, aloud)
+        if exits:
+            _go(road, car, time, world, out)
         else:
             kept += 1
     world.number[at, slot] = kept
-    said.tally[0] += number + entering
+    out.tally[0] += number + entering
 
 
 @njit(cache=True, nogil=True)
 def _name(road: Any, due: Any, back: Any, time: int) -> Any:
-    """The number of a car that enters: of one that comes back, or a new one."""
+    """The number of a car that enters: of a returning car, or a new one."""
     own = FIRST + road.xway * NUMBERS + 2 * road.born + road.dir
     road.born += 1
     if road.waiting == 0 or due[0] > time:
@@ -109,7 +109,7 @@ def _name(road: Any, due: Any, back: Any, time: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _report(road: Any, car: Any, time: int, reports: NDArray[np.int32], row: int) -> None:
-    """Say where the car is and how fast."""
+    """Write a position report."""
     pos = np.int64(car.at)
     if road.dir == 1:
         pos = SEGMENTS * MILE - 1 - pos
@@ -120,14 +120,14 @@ def _report(road: Any, car: Any, time: int, reports: NDArray[np.int32], row: int
 
 
 @njit(cache=True, nogil=True)
-def _ask(road: Any, car: Any, time: int, word: Any, world: World, said: Said, aloud: bool) -> None:
-    """Half of the requests are for the balance, a tenth for a day of the past, the rest travel."""
+def _ask(road: Any, car: Any, time: int, word: Any, world: World, out: Output, aloud: bool) -> None:
+    """Write a request: half for the balance, a tenth for a past day, the rest for travel times."""
     qid = road.xway * NUMBERS + 2 * road.asked + road.dir
     road.asked += 1
     if not aloud:
         return
-    row = said.asks[said.tally[1]]
-    said.tally[1] += 1
+    row = out.asks[out.tally[1]]
+    out.tally[1] += 1
     row[:] = -1
     row[1], row[2], row[4] = time, car.vid, qid
     kind = below(word, 32, 10)
@@ -148,11 +148,11 @@ def _ask(road: Any, car: Any, time: int, word: Any, world: World, said: Said, al
 
 
 @njit(cache=True, nogil=True)
-def _go(road: Any, car: Any, time: int, world: World, said: Said) -> None:
-    """Some of the cars that leave come back after a while, on another expressway if there is one.
+def _go(road: Any, car: Any, time: int, world: World, out: Output) -> None:
+    """Schedule the return of some exiting cars, on another expressway if there is one.
 
-    Which ones, when and where the dice of the road do not decide: so its traffic is the same with
-    and without other expressways.
+    This does not use the road's random generator, so that its traffic does not depend on the other
+    expressways.
     """
     word = hashed(world.seed, car.vid, time)
     if below(word, 0, 100) >= _RETURN:
@@ -163,14 +163,14 @@ def _go(road: Any, car: Any, time: int, world: World, said: Said) -> None:
     if roads > own:
         to = below(word, 32, roads - own)
         to += own if to >= first else 0
-    row = said.leavers[said.tally[2]]
+    row = out.leavers[out.tally[2]]
     row[0], row[1], row[2] = time + AWAY + below(word, 16, 1_000), car.vid, to
-    said.tally[2] += 1
+    out.tally[2] += 1
 
 
 @njit(cache=True, nogil=True)
 def expect(world: World, leavers: NDArray[np.int32]) -> None:
-    """Queue cars that come back, in the order of time and number."""
+    """Queue returning cars, sorted by time and number."""
     for row in leavers:
         road, due, back = world.roads[row[2]], world.due[row[2]], world.back[row[2]]
         i = np.int64(road.waiting)

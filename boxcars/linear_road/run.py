@@ -1,4 +1,4 @@
-"""A run of Linear Road on Spark: traffic in, and answers out with the time of each."""
+"""Run Linear Road on Spark: traffic in, answers with their emission times out."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from boxcars.linear_road.traffic import Traffic
 
 EPOCH_ROWS = 1_000_000
 _TICK = 0.25
+"""Seconds between two polls of the run."""
 _STRIDE = 30
-"""Seconds of traffic in a file of the fast-forward."""
+"""Seconds of traffic per file in the fast-forward."""
 
 
 @dataclass(frozen=True)
 class Drive:
-    """What is driven: so many expressways, from a second to another, so fast."""
+    """The parameters of a run: expressways, seed, interval in seconds, and speed."""
 
     expressways: float = 1.0
     seed: int = 1
@@ -33,17 +34,17 @@ class Drive:
     speed: float = 1.0
 
     def title(self) -> str:
-        """What is driven, with all that is not as the benchmark has it.
+        """A description of the run.
 
         >>> Drive(2.5, start=9_900, speed=2).title()
-        'L = 2.5, fast-forward to 2:45:00, until 3:00:00 at 2 times the true rate'
+        'L = 2.5, fast-forward to 2:45:00, until 3:00:00 at 2 times real time'
         """
         ahead = f", fast-forward to {hms(self.start)}" if self.start else ""
-        rate = "the true rate" if self.speed == 1 else f"{self.speed:g} times the true rate"
-        return f"L = {self.expressways:g}{ahead}, until {hms(self.stop)} at {rate}"
+        rate = "in real time" if self.speed == 1 else f"at {self.speed:g} times real time"
+        return f"L = {self.expressways:g}{ahead}, until {hms(self.stop)} {rate}"
 
     def traffic(self) -> Iterator[pl.DataFrame]:
-        """All tuples: in long strides up to the start, then second by second."""
+        """Yield all tuples: in frames of ``_STRIDE`` seconds up to the start, then per second."""
         roads = Traffic(self.expressways, self.seed)
         while roads.time < self.stop:
             stride = min(_STRIDE, self.start - roads.time) if roads.time < self.start else 1
@@ -52,34 +53,34 @@ class Drive:
 
 @dataclass
 class Progress:
-    """How a run stands."""
+    """The progress of a run."""
 
     drive: Drive
     clock: Clock
     feeder: Feeder
     emitted: dict[int, float] = field(default_factory=dict)
-    """When each epoch was committed, in seconds of the road."""
+    """When each epoch was committed, in seconds of event time."""
     out: dict[str, int] = field(default_factory=dict)
     stats: bx.RunStats = field(default_factory=bx.RunStats)
     wall: float = 0.0
-    """Seconds on the wall that the whole run took, without the start of Spark."""
+    """Wall-clock seconds of the whole run, without the start of Spark."""
 
     def line(self) -> str:
-        """In one line."""
+        """The progress in one line."""
         feeder = self.feeder
         tolls = self.out.get("tolls", 0)
         if not self.clock.running:
             head = f"fast-forward: {hms(feeder.time)}, {feeder.read:,} tuples"
         else:
-            behind = feeder.written - feeder.read
-            head = f"{hms(self.clock.now())}: {feeder.read:,} tuples, {behind:,} behind"
+            lag = feeder.written - feeder.read
+            head = f"{hms(self.clock.now())}: {feeder.read:,} tuples, lag {lag:,}"
         return f"{head}, {self.stats.in_rate:,.0f}/s, {tolls:,} toll notifications"
 
 
 def drive_on_spark(
-    drive: Drive, folder: Path, tell: Callable[[Progress], None] = lambda _: None
+    drive: Drive, folder: Path, report: Callable[[Progress], None] = lambda _: None
 ) -> Progress:
-    """Run it all; the answers are in ``folder/answers``, see :func:`answers`."""
+    """Run the benchmark; the answers are in ``folder/answers``, see :func:`answers`."""
     past, tolls = folder / "past.npy", folder / "tolls.npy"
     write_travel_history(past, drive.expressways, drive.seed)
     write_tolls(tolls, drive.expressways, drive.seed)
@@ -89,10 +90,10 @@ def drive_on_spark(
     roads = round(drive.expressways * 2) + round(drive.expressways * 2) % 2
     segments = {"segment": list(range(roads * SEGMENTS))}
 
-    def hear(status: bx.Status) -> None:
+    def on_epoch(status: bx.Status) -> None:
         progress.emitted[status.epoch] = clock.now()
         progress.out = dict(status.out)
-        feeder.hear(sum(status.read.values()))
+        feeder.acknowledge(sum(status.read.values()))
 
     feeder.start()
     try:
@@ -103,14 +104,14 @@ def drive_on_spark(
             tables={"segments": segments},
             checkpoint=folder / "checkpoint",
             epoch_rows=EPOCH_ROWS,
-            tell=hear,
+            tell=on_epoch,
         )
         while (status := running.wait(_TICK)).state in ("running", "waiting"):
             if feeder.error is not None:
                 running.stop()
                 raise feeder.error
             progress.stats = running.stats()
-            tell(progress)
+            report(progress)
         progress.wall = status.seconds
     finally:
         feeder.stop()
@@ -118,9 +119,9 @@ def drive_on_spark(
 
 
 def answers(folder: Path, progress: Progress) -> dict[str, pl.LazyFrame]:
-    """The answers of each kind with the time at which they were emitted.
+    """The answers of each kind with their emission times.
 
-    Nobody waited for those of the fast-forward: they count as emitted at once.
+    Those of the fast-forward count as emitted immediately.
     """
     found = {}
     before = pl.col("time") < progress.clock.start
@@ -139,7 +140,7 @@ def answers(folder: Path, progress: Progress) -> dict[str, pl.LazyFrame]:
 
 
 def hms(seconds: float) -> str:
-    """A time of the road.
+    """Format a time.
 
     >>> hms(9_905.7)
     '2:45:05'

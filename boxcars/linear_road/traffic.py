@@ -1,9 +1,9 @@
 """The traffic of Linear City: position reports and requests of any number of expressways.
 
-Each direction of each expressway is a road with its own dice. A car that leaves may come back
-somewhere else, under its own number, in place of a new car there; it is away for more than a
-minute. So all roads can be simulated on their own for a minute at a time, by several threads, and
-the data is the same for any number of them.
+Each direction of each expressway is a road with its own random generator. A car that exits may
+return on another road, under its own number, instead of a new car there; it is away for more than
+a minute. So all roads can be simulated independently for a minute at a time, by several threads,
+and the data is the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from boxcars.linear_road.reporting import (
     ASKED,
     AWAY,
     REPORTED,
-    Said,
+    Output,
     World,
     expect,
     simulate,
 )
 
 QUIET, PEAK = 13, 1_700
-"""Tuples per second of an expressway, at first and at last."""
+"""Tuples per second and expressway, at the start and at the end."""
 _BEND = 2.0
-"""How much more the traffic grows at first than at last."""
+"""Exponent of the growth curve: the traffic grows faster at the start than at the end."""
 _SPARE = 1.5
-"""In a second there are at most so many times the reports that there should be."""
+"""Buffer size per second, relative to the target number of reports."""
 
 
 def generate(
@@ -49,11 +49,11 @@ def generate(
     workers: int = 1,
     density: float = 1.0,
 ) -> Iterator[pl.DataFrame]:
-    """The tuples of so many expressways, a frame for each ``step`` seconds.
+    """Yield the tuples of ``expressways`` expressways, a frame for each ``step`` seconds.
 
-    ``expressways`` may be halves: of the last one there is direction 1 alone then. Before ``start``
-    the cars move but nothing is said. With a ``density`` of ten the traffic of three hours grows up
-    in a tenth of the time.
+    ``expressways`` may be a multiple of 0.5: a half is direction 1 of the last one. Before
+    ``start`` the cars move without output. With a ``density`` of ten the traffic grows ten times
+    as fast.
 
     >>> [frame["time"].max() for frame in generate(0.5, seed=7, stop=60, step=30)]
     [29, 59]
@@ -65,21 +65,21 @@ def generate(
 
 
 def rates(density: float = 1.0) -> NDArray[np.float64]:
-    """How many tuples an expressway should have in each second."""
+    """The target number of tuples per expressway, by second."""
     grown = np.minimum(np.arange(DURATION) * density / DURATION, 1)
     curve: NDArray[np.float64] = np.expm1(-_BEND * grown) / np.expm1(-_BEND)
     return QUIET + (PEAK - QUIET) * curve
 
 
 class Traffic:
-    """Roads and the cars on them, at a time."""
+    """The state of all roads and cars at a time."""
 
     def __init__(
         self, expressways: float, seed: int, *, workers: int = 1, density: float = 1.0
     ) -> None:
         roads = round(expressways * 2)
         if roads < 1 or roads != expressways * 2:
-            raise ValueError(f"expressways come in halves, not {expressways}")
+            raise ValueError(f"expressways must be a multiple of 0.5, got {expressways}")
         self.time = 0
         self._world = _world(roads, seed, density)
         borders = np.linspace(0, roads, min(workers, roads) + 1).astype(int).tolist()
@@ -87,7 +87,7 @@ class Traffic:
         self._pool = ThreadPoolExecutor(len(self._shares))
 
     def skip(self, time: int) -> None:
-        """Let the cars drive on until a time, without a word."""
+        """Simulate until a time, without output."""
         while self.time < time:
             self._drive(min(AWAY - 1, time - self.time), aloud=False)
 
@@ -98,20 +98,20 @@ class Traffic:
             frames.append(_frame(self._drive(min(AWAY - 1, stop - self.time), aloud=True)))
         return frames[0] if len(frames) == 1 else pl.concat(frames)
 
-    def _drive(self, seconds: int, aloud: bool) -> list[Said]:
-        """Move all roads, each thread its share of them; then exchange those who come back."""
+    def _drive(self, seconds: int, aloud: bool) -> list[Output]:
+        """Simulate all roads, each thread its share; then exchange returning cars."""
         world, start = self._world, self.time
         if start + seconds > DURATION:
             raise ValueError(f"a run ends after {DURATION} seconds")
 
-        def share(roads: tuple[int, int]) -> Said:
-            said = _buffers(world.target[start : start + seconds], roads[1] - roads[0], aloud)
-            simulate(world, said, *roads, start, aloud)
-            return said
+        def share(roads: tuple[int, int]) -> Output:
+            out = _buffers(world.target[start : start + seconds], roads[1] - roads[0], aloud)
+            simulate(world, out, *roads, start, aloud)
+            return out
 
         every = list(self._pool.map(share, self._shares))
-        for said in every:
-            expect(world, said.leavers[: said.tally[2]])
+        for out in every:
+            expect(world, out.leavers[: out.tally[2]])
         if max(world.roads["born"].max(), world.roads["asked"].max()) * 2 >= NUMBERS - EVERY:
             raise ValueError("there are more cars or requests than numbers; lower the density")
         self.time += seconds
@@ -119,7 +119,7 @@ class Traffic:
 
 
 def _world(roads: int, seed: int, density: float) -> World:
-    """Empty roads. If there is half an expressway, it is the last one and westbound."""
+    """Empty roads. A half expressway is the last one, westbound."""
     state = np.zeros(roads, ROAD)
     state["xway"], state["dir"] = np.arange(roads) // 2, np.arange(roads) % 2
     if roads % 2:
@@ -143,10 +143,10 @@ def _world(roads: int, seed: int, density: float) -> World:
 
 
 def _plan(seed: int, xway: int, direction: int, density: float) -> NDArray[np.int64]:
-    """The accidents of a road: one after the other on either direction of an expressway.
+    """The accidents of a road; an expressway has one accident at a time, in either direction.
 
-    Each lasts 10 to 20 minutes and the next comes 1 to 9 minutes later. Those of the other
-    direction are planned for never.
+    Each lasts 10 to 20 minutes and the next one follows 1 to 9 minutes later. Unused rows have
+    the time ``DURATION``, which never comes.
     """
     plan, time = [], 0.0
     for number in range(DURATION // 600):
@@ -160,33 +160,33 @@ def _plan(seed: int, xway: int, direction: int, density: float) -> NDArray[np.in
     return np.array(plan, np.int64)
 
 
-def _buffers(target: NDArray[np.float64], roads: int, aloud: bool) -> Said:
-    """Room for what roads say in some seconds."""
+def _buffers(target: NDArray[np.float64], roads: int, aloud: bool) -> Output:
+    """Buffers for the output of ``roads`` roads in some seconds."""
     most = int(np.ceil(target * _SPARE + 8).sum()) * roads
-    said = most if aloud else 0
-    return Said(
-        reports=np.empty((said, len(REPORTED)), np.int32),
-        asks=np.empty((said // 10 + 100, len(ASKED)), np.int32),
+    rows = most if aloud else 0
+    return Output(
+        reports=np.empty((rows, len(REPORTED)), np.int32),
+        asks=np.empty((rows // 10 + 100, len(ASKED)), np.int32),
         leavers=np.empty((most // 4 + 100, 3), np.int32),
         tally=np.zeros(3, np.int64),
         counts=np.zeros((len(target), 2), np.int64),
     )
 
 
-def _frame(every: list[Said]) -> pl.DataFrame:
-    """All that is said, second by second: first the reports of all roads, then the requests."""
-    rows = int(sum(said.tally[0] + said.tally[1] for said in every))
+def _frame(every: list[Output]) -> pl.DataFrame:
+    """One frame: for each second the reports of all roads, then the requests."""
+    rows = int(sum(out.tally[0] + out.tally[1] for out in every))
     columns = {name: np.full(rows, -1, np.int64) for name in COLUMNS}
     at = 0
     for second in range(len(every[0].counts)):
         for kind, names in enumerate((REPORTED, ASKED)):
-            for said in every:
-                first = said.counts[second - 1, kind] if second else 0
-                last = said.counts[second, kind]
+            for out in every:
+                first = out.counts[second - 1, kind] if second else 0
+                last = out.counts[second, kind]
                 part = slice(at, at + last - first)
                 if kind == 0:
                     columns["type"][part] = REPORT
-                for name, values in zip(names, said[kind][first:last].T, strict=True):
+                for name, values in zip(names, out[kind][first:last].T, strict=True):
                     columns[name][part] = values
                 at += last - first
     return pl.DataFrame(columns)

@@ -1,4 +1,4 @@
-"""The box that predicts travel times: segment by segment, at the minute when a car gets there."""
+"""The box that predicts travel times: segment by segment, for the minute of arrival."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ ASKED = ("xway", "s_init", "s_end", "dow", "tod")
 class TravelTime(Operator):
     """Travel time in seconds and the toll from one segment to another.
 
-    ``past`` is a file of numpy: for each expressway, direction, segment, day of the week and minute
+    ``past`` is a NumPy file: for each expressway, direction, segment, day of the week and minute
     of the day the mean speed and the mean number of cars.
     """
 
     past: str
 
     def setup(self, inputs: tuple[Schema, ...]) -> Setup:
-        """What leaves."""
+        """The output fields."""
         return Setup(fields=dict.fromkeys(("time", "qid", "travel_time", "toll"), "int"))
 
     def on_train(self, state: State, train: pl.DataFrame) -> tuple[pl.DataFrame, State]:
-        """Each request by itself."""
+        """Answer each request."""
         asked = [train[name].to_numpy() for name in ASKED]
         seconds, toll = predict(_load(self.past), *asked)
         answers = train.select("time", "qid", *(c for c in train.columns if c.startswith("__")))
@@ -47,7 +47,7 @@ def _load(past: str) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def predict(past: Any, xway: Any, s_init: Any, s_end: Any, dow: Any, tod: Any) -> Any:
-    """The seconds and the tolls of some trips."""
+    """The travel times in seconds and the tolls of some trips."""
     times, tolls = np.zeros(len(xway), np.int64), np.zeros(len(xway), np.int64)
     for i in range(len(xway)):
         west = s_init[i] > s_end[i]

@@ -1,7 +1,7 @@
-"""The judge of Linear Road: all answers must be there, right and in time, and nothing else.
+"""The validator of Linear Road: all answers must be correct and in time, with no others.
 
-It computes all answers from the input, independently of the engine, and compares them with those
-that the engine gave.
+It computes all answers from the input, independently of the engine, and compares them with the
+answers of the engine.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ def validate(
     span: int = 5,
     timed_from: int = 0,
 ) -> Report:
-    """Judge the answers to an input; at any time it holds those of ``span`` minutes.
+    """Validate the answers to an input, with ``span`` minutes in memory at any time.
 
-    Latencies are those of answers to tuples from the second ``timed_from`` on.
+    Latencies are measured for tuples from the second ``timed_from`` on.
 
-    ``tuples`` are frames in the order of time, as :func:`boxcars.linear_road.traffic.generate`
-    makes them. ``answers`` are as :func:`read_answers` gives them; a kind may be left out if there
-    are none.
+    ``tuples`` are frames sorted by time, as from :func:`boxcars.linear_road.traffic.generate`.
+    ``answers`` are as from :func:`read_answers`; a kind without answers may be omitted.
     """
     validator = Validator(answers, past, span, timed_from)
     for frame in tuples:
@@ -40,7 +39,7 @@ def validate(
 
 
 def read_answers(folder: Path) -> dict[str, pl.LazyFrame]:
-    """The answers in Parquet files: a folder for each kind, or one file."""
+    """Read answers from Parquet files: a folder for each kind, or one file."""
     found = {}
     for kind in ANSWERS:
         files = sorted((folder / kind).rglob("*.parquet"))
@@ -52,7 +51,7 @@ def read_answers(folder: Path) -> dict[str, pl.LazyFrame]:
 
 
 class Validator:
-    """Judges answers while the input goes by."""
+    """Validate answers while the input is processed."""
 
     def __init__(
         self,
@@ -64,12 +63,12 @@ class Validator:
         self._expectation, self._judge = Expectation(past), Judge(answers, span, timed_from)
 
     def feed(self, tuples: pl.DataFrame) -> None:
-        """Take the next tuples of the input."""
+        """Process the next tuples of the input."""
         for expected in self._expectation.feed(tuples):
             self._judge.take(expected)
 
     def finish(self) -> Report:
-        """The input is over: judge what is left."""
+        """The input has ended: judge the remaining answers."""
         for expected in self._expectation.finish():
             self._judge.take(expected)
         return self._judge.finish()

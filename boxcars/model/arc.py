@@ -1,4 +1,4 @@
-"""Names of the things in a network, and the arrows between them."""
+"""Names of entities, and arcs: the arrows of a network."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ _NAME = re.compile(r"[^\W\d][\w-]*(/[^\W\d][\w-]*)*")
 _PORT = re.compile(r"[\w-]+")
 
 MAIN = "0"
-"""The port that is meant when none is named."""
+"""The default port."""
 LATE = "late"
-"""The port with the tuples that came behind the frontier."""
+"""The port of late tuples: those before the frontier."""
 DEAD = "dead"
-"""The port with the records that could not be read or written."""
+"""The port of dead letters: records that could not be read or written."""
 
 
 def check_name(name: str) -> str:
-    """The name itself if it is one, else a sentence that says what a name is.
+    """Return a valid name unchanged; raise for an invalid one.
 
-    A slash appears only in names that Boxcars makes: ``alarm/fast`` is the box ``fast`` in the
-    superbox ``alarm``.
+    Only generated names contain a slash: ``alarm/fast`` is the box ``fast`` in the superbox
+    ``alarm``.
     """
     if _NAME.fullmatch(name):
         return name
     raise Wrong(
-        f"{name!r} is not a name. A name starts with a letter or _ and goes on with letters, "
-        "digits, _ and -."
+        f"{name!r} is not a name. A name starts with a letter or _, followed by letters, digits, "
+        "_ and -."
     )
 
 
@@ -47,7 +47,7 @@ class Arc:
 
     @classmethod
     def of(cls, text: str) -> Arc:
-        """Read ``box`` or ``box.port``."""
+        """Parse ``box`` or ``box.port``."""
         source, dot, port = text.partition(".")
         if dot and not _PORT.fullmatch(port):
             raise Wrong(f"{text!r} is not an arc: write a box, or a box and its output as 'box.1'.")

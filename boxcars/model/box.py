@@ -1,4 +1,4 @@
-"""What a box is: its parameters, its type rule, and the registry of all boxes."""
+"""The base class of boxes: parameters, type rule, and the registry of box types."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Plain = Any
 
 
 class Typed(Protocol):
-    """An expression, as far as the model needs to know it."""
+    """An expression, as the model sees it."""
 
     def type_in(self, schema: Schema) -> Type:
-        """Its type over tuples like these."""
+        """Return its type over tuples of a schema."""
         ...
 
 
 @dataclass(frozen=True)
 class Param:
-    """One parameter of a box: its name here, in YAML (``key``) and in XML, and what it means."""
+    """One parameter of a box: its names in Python, YAML (``key``) and XML, and its description."""
 
     name: str
     key: str
@@ -53,7 +53,7 @@ class Param:
 
     @property
     def required(self) -> bool:
-        """Whether a box can't do without it."""
+        """Whether it has no default."""
         return self.default is dataclasses.MISSING
 
 
@@ -66,15 +66,15 @@ def param(
 ) -> Any:
     """Declare a parameter of a box.
 
-    ``key`` is its name in files where that differs; ``xml`` the numbered names that Borealis
-    gives to the items of a list, or to the values and the names of a mapping.
+    ``key`` is its name in files, if different; ``xml`` the stem of the numbered Borealis names of
+    the items of a list, or of the values and the names of a mapping.
     """
     names = (xml,) if isinstance(xml, str) else xml
     return dataclasses.field(default=default, metadata={"doc": doc, "key": key, "xml": names})
 
 
 class Ports:
-    """The arcs that enter a box, for its type rule: their schemas, and a place for complaints.
+    """The context of a box's type rule: the schemas of its inputs, and a list of problems.
 
     ``tables`` are the stored tables of the network.
     """
@@ -93,11 +93,11 @@ class Ports:
         return len(self.schemas)
 
     def wrong(self, message: str, *path: str | int) -> None:
-        """Complain about the parameter at ``path``."""
+        """Note a problem with the parameter at ``path``."""
         self.problems.append(Problem(message, tuple(map(str, path))))
 
     def type(self, expr: Typed, *path: str | int, schema: Schema | None = None) -> Type:
-        """The type of an expression over the first input; what is wrong with it is noted."""
+        """Return the type of an expression over the first input; a type error is noted."""
         try:
             return expr.type_in(schema or self[0])
         except Wrong as wrong:
@@ -105,13 +105,13 @@ class Ports:
             return Type.UNKNOWN
 
     def expect(self, expr: Typed, expected: Type, *path: str | int) -> None:
-        """Complain unless the expression has the expected type."""
+        """Note a problem unless the expression has the expected type."""
         got = self.type(expr, *path)
         if not expected.accepts(got):
             self.wrong(f"expected {a(expected)}, got '{expr}' of type {got}.", *path)
 
     def in_order(self) -> None:
-        """Complain about inputs that are not in order, or by values that can't be compared."""
+        """Note problems with inputs that are not ordered, or whose order types differ."""
         known = [schema for schema in self.schemas if schema.known]
         for other in known[1:]:
             if not known[0][known[0].ts].accepts(other[other.ts]):
@@ -123,13 +123,13 @@ class Ports:
         for i, schema in enumerate(self.schemas):
             if not schema.ordered:
                 self.wrong(
-                    f"the order attribute '{schema.ts}' was computed anew, so this input is not in "
+                    f"the order attribute '{schema.ts}' was recomputed, so this input is not in "
                     "order: sort it first, with bsort.",
                     *(["in", i] if len(self) > 1 else ["in"]),
                 )
 
     def field(self, name: str, *path: str | int, schema: Schema | None = None) -> Type:
-        """The type of a field of the first input; an unknown one is noted."""
+        """Return the type of a field of the first input; an unknown field is noted."""
         schema = schema or self[0]
         if name in schema:
             return schema[name]
@@ -138,16 +138,16 @@ class Ports:
         return Type.UNKNOWN
 
     def new_field(self, name: str, *path: str | int) -> None:
-        """Complain about a new field that can't be called so."""
+        """Note a problem with an invalid name of a new field."""
         if problem := name_problem(name):
             self.wrong(problem, *path)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(param,))
 class Box(ABC):
-    """An operator: its parameters are the fields of a frozen dataclass.
+    """An operator; its parameters are the fields of a frozen dataclass.
 
-    A subclass names its type in the class line, which also registers it::
+    A subclass names its type in the class statement, which also registers it::
 
         class Filter(Stateless, type="filter", icon="▽"):
             where: tuple[Expr, ...] = param("Predicates, tried in order.")
@@ -156,14 +156,14 @@ class Box(ABC):
     type: ClassVar[str]
     icon: ClassVar[str]
     arity: ClassVar[tuple[int, int | None]] = (1, 1)
-    """The least and the greatest number of inputs; None is any number."""
+    """The minimum and maximum number of inputs; None is unlimited."""
     stateful: ClassVar[bool] = False
     writes: ClassVar[bool] = False
-    """Whether it changes the tables that it names."""
+    """Whether it modifies its stored tables."""
     positioned: ClassVar[bool] = False
-    """Whether it needs the row number that each tuple has in its input."""
+    """Whether it needs the row number of each tuple in its input."""
     code: ClassVar[str | None] = None
-    """The parameter that names Python code of the user's, which is imported to check or run it."""
+    """The parameter that names the user's Python code, imported to check or run the box."""
 
     def __init_subclass__(
         cls,
@@ -185,7 +185,7 @@ class Box(ABC):
 
     @property
     def side_ports(self) -> tuple[str, ...]:
-        """Outputs for what went wrong, such as ``late`` and ``dead``; nobody has to use them."""
+        """Optional outputs for errors, such as ``late`` and ``dead``."""
         return ()
 
     @property
@@ -194,7 +194,7 @@ class Box(ABC):
         return ()
 
     def with_outputs(self, number: int) -> Self:
-        """The box with that many outputs, for languages that count them (Borealis XML)."""
+        """Return the box with a number of outputs, for languages that count them (Borealis XML)."""
         if number != len(self.ports):
             plural = "s" * (len(self.ports) != 1)
             raise Wrong(
@@ -205,43 +205,43 @@ class Box(ABC):
 
     @abstractmethod
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """The type rule: the schema of each output, and complaints noted in ``inputs``."""
+        """Return the schema of each output (the type rule); problems are noted in ``inputs``."""
 
     def routing(self, port: int, schemas: tuple[Schema, ...]) -> Routing:
-        """Which tuples that enter by a port must meet, so that the box can run in many places."""
+        """Return how an input is partitioned, so that the box can run in parallel."""
         if self.writes:
             return Routing.single("it changes a stored table")
         return Routing.single("it has one state for all tuples") if self.stateful else ANYWHERE
 
     def gives_several(self) -> bool:
-        """Whether one tuple, or one moment for one key, may give several tuples at once."""
+        """Whether one input tuple, or one order value of a key, may emit several tuples."""
         return False
 
     def carries(self, field: str, schema: Schema) -> str | None:
-        """The field of its input that leaves, as it is, under that name; None if none does."""
+        """Return the input field that is passed on unchanged under that name, if any."""
         return None
 
     def halves(self, schema: Schema) -> tuple[Box, Box] | None:
-        """A stateless box and a stateful one that together give what this one gives, if any.
+        """Return a stateless and a stateful box that together are equivalent to this one, if any.
 
-        The first may then run before a shuffle, where it makes few tuples of many.
+        The first can then pre-aggregate before a shuffle.
         """
         return None
 
     @classmethod
     def build(cls, *arguments: Any, **given: Any) -> Self:
-        """Make the box from what a Python user writes; plain values are read as in a file."""
+        """Make the box from Python arguments; plain values are parsed as in a file."""
         if arguments:
             raise Wrong(f"{a(cls.type)} takes its parameters by name, got {arguments[0]!r}.")
         return cls.from_plain({_key(cls, name): value for name, value in given.items()})
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """What to hand to :meth:`build` to get this box again, as plain values."""
+        """Return plain arguments for :meth:`build` that make an equal box."""
         keys = {p.key: p.name for p in params(type(self))}
         return (), {keys[key]: value for key, value in self.plain().items()}
 
     def plain(self) -> dict[str, Plain]:
-        """The parameters that differ from their defaults, as they stand in a file."""
+        """Return the parameters that differ from their defaults, as in a file."""
         return {
             p.key: codec.to_plain(value)
             for p in params(type(self))
@@ -250,7 +250,7 @@ class Box(ABC):
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Plain]) -> Self:
-        """Make the box from plain parameters; everything wrong with them is one NetworkError."""
+        """Make the box from plain parameters; raises one NetworkError with all problems."""
         problems: list[Problem] = []
         box: Self | None = read_box(cls, plain, (), problems)
         if box is None:
@@ -262,23 +262,23 @@ _REGISTRY: dict[str, type[Box]] = {}
 
 
 def register_box(cls: type[Box]) -> None:
-    """Make a type of box known; the same class may come again, as when its module is reloaded."""
+    """Register a box type; registering the same class again (a reload) replaces it."""
     known = _REGISTRY.get(cls.type)
     if known is not None and known.__qualname__ != cls.__qualname__:
-        raise Wrong(f"there is a box type '{cls.type}' already: {known.__module__}.")
+        raise Wrong(f"the box type '{cls.type}' already exists: {known.__module__}.")
     _REGISTRY[cls.type] = cls
     if cls.__module__.partition(".")[0] != "boxcars":
         note_own("box", cls.type, cls)
 
 
 def box_types() -> Mapping[str, type[Box]]:
-    """All boxes that there are, by type, in alphabetical order."""
+    """Return all registered boxes, by type, in alphabetical order."""
     return dict(sorted(_REGISTRY.items()))
 
 
 @cache
 def params(cls: type[Box]) -> tuple[Param, ...]:
-    """The parameters of a box type, in the order of its definition."""
+    """Return the parameters of a box type, in the order of definition."""
     hints = get_type_hints(cls)
     found = []
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
@@ -290,7 +290,7 @@ def params(cls: type[Box]) -> tuple[Param, ...]:
 
 
 def unfilled(box: Box) -> tuple[str, ...]:
-    """The parameters that stand for one of a superbox (``$rate``) that is not there."""
+    """Return the parameters that are unbound parameters of a superbox (``$rate``)."""
     return tuple(
         p.key
         for p in params(type(box))
@@ -306,7 +306,7 @@ def _key(cls: type[Box], name: str) -> str:
 def read_box(
     cls: type[Box], plain: Mapping[str, Plain], path: Path, problems: list[Problem]
 ) -> Any:
-    """Make a box from plain parameters, or note what is wrong and give None."""
+    """Make a box from plain parameters; on errors note the problems and return None."""
     before = len(problems)
     known = {p.key: p for p in params(cls)}
     problems += [

@@ -1,6 +1,6 @@
-"""The check: the schema of every arc, and everything that is wrong with a network.
+"""The check: infer the schema of every arc, and find all problems of a network.
 
-Needs no data and no Spark. Aurora calls it ``typecheck``.
+It needs no data and no Spark. Aurora calls it ``typecheck``.
 """
 
 from __future__ import annotations
@@ -10,50 +10,53 @@ from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from math import isfinite
+from typing import TYPE_CHECKING, get_args
 
 from boxcars.model.arc import LATE, Arc
 from boxcars.model.box import Ports, unfilled
-from boxcars.model.entities import Input, Node
-from boxcars.model.network import Network
+from boxcars.model.entities import Clock, Input, Node
+from boxcars.model.flatten import Flat, flatten
 from boxcars.model.problem import Location, NetworkError, Path, Problem, Wrong, a, nearest
 from boxcars.model.schema import UNKNOWN_SCHEMA, Schema, name_problem
-from boxcars.model.superbox import Flat, flatten
 from boxcars.model.table_order import graph_with_turns, shared_tables
 from boxcars.model.types import ORDER_TYPES, Type
+
+if TYPE_CHECKING:
+    from boxcars.model.network import Network
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What the check found: the network without superboxes, its schemas, and its problems."""
+    """The result of the check: the flattened network, its schemas, and its problems."""
 
     network: Network
     schemas: Mapping[Arc, Schema]
     order: tuple[str, ...]
-    """The boxes such that each comes behind all that it reads, else by name."""
+    """The boxes in topological order; ties are broken by name."""
     problems: tuple[Problem, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
     def or_raise(self) -> Checked:
-        """Itself, if nothing is wrong."""
+        """Return itself; raise NetworkError if there are problems."""
         if self.problems:
             raise NetworkError(self.problems)
         return self
 
     def inputs_of(self, name: str) -> tuple[Schema, ...]:
-        """The schemas of what a box reads."""
+        """Return the schemas of the inputs of a box."""
         return tuple(self.schemas[arc] for arc in self.network.boxes[name].inputs)
 
 
 def check(net: Network, broken: Iterable[str] = (), known: Iterable[Problem] = ()) -> Checked:
-    """Check a network; ``broken`` and ``known`` are what reading its file complained of."""
-    gone = set(broken)
-    flat = flatten(net, gone)
+    """Check a network; ``broken`` entities and ``known`` problems come from reading its file."""
+    unusable = set(broken)
+    flat = flatten(net, unusable)
     noted = list(known)
-    checker = _Checker(flat, gone, {p.path[0] for p in noted if p.path})
+    checker = _Checker(flat, unusable, {p.path[0] for p in noted if p.path})
     order = checker.run()
     problems = [*noted, *flat.problems, *checker.problems]
     located = dict.fromkeys(problem.located(net.source) for problem in problems)
@@ -78,7 +81,7 @@ class _Checker:
         self.problems: list[Problem] = []
 
     def run(self) -> tuple[str, ...]:
-        """Check everything, in the order of the arrows."""
+        """Check all entities, boxes in topological order; returns that order."""
         for name, entity in self.net.inputs.items():
             self._input(name, entity)
         self._tables()
@@ -102,12 +105,13 @@ class _Checker:
             return
         path = ("inputs", name)
         self._names(entity.fields, (*path, "fields"))
-        if entity.ts not in entity.fields:
+        types = entity.schema.fields
+        if entity.ts not in types:
             hint = nearest(entity.ts, entity.fields)
             self._wrong(f"the order attribute '{entity.ts}' is not a field.{hint}", (*path, "ts"))
-        elif entity.fields[entity.ts] not in ORDER_TYPES:
+        elif types[entity.ts] not in ORDER_TYPES:
             self._wrong(
-                f"the order attribute '{entity.ts}' is {a(entity.fields[entity.ts])}; "
+                f"the order attribute '{entity.ts}' is {a(types[entity.ts])}; "
                 "expected an int, float or timestamp.",
                 (*path, "ts"),
             )
@@ -116,7 +120,12 @@ class _Checker:
         elif entity.slack < 0:
             self._wrong(f"slack can't be negative, got {entity.slack}.", (*path, "slack"))
         if entity.idle is not None and (not _is_finite(entity.idle) or entity.idle <= 0):
-            self._wrong(f"idle needs seconds above 0, got {entity.idle}.", (*path, "idle"))
+            self._wrong(f"idle must be above 0 seconds, got {entity.idle}.", (*path, "idle"))
+        if entity.clock not in get_args(Clock):
+            hint = nearest(str(entity.clock), get_args(Clock))
+            self._wrong(
+                f"expected the clock event or wall, got '{entity.clock}'.{hint}", (*path, "clock")
+            )
         self.schemas[Arc(name)] = entity.schema
         self.schemas[Arc(name, LATE)] = replace(entity.schema, ordered=False)
 
@@ -152,7 +161,7 @@ class _Checker:
             return self._rest(set(loop))
 
     def _rest(self, loop: set[str]) -> tuple[str, ...]:
-        """An order of the boxes that no loop stands in the way of."""
+        """Return the boxes that do not depend on a loop, in topological order."""
         done: dict[str, None] = {}
         for name in loop:
             self.broken.add(name)
@@ -181,7 +190,7 @@ class _Checker:
         outputs = dict.fromkeys((*node.box.ports, *node.box.side_ports), UNKNOWN_SCHEMA)
         if missing := unfilled(node.box):
             for key in missing:
-                ports.wrong("there is no superbox around it with that parameter.", key)
+                ports.wrong("no enclosing superbox has that parameter.", key)
         else:
             try:
                 outputs = node.box.outputs(ports)
@@ -207,7 +216,7 @@ class _Checker:
             self._wrong(f"{a(node.box.type)} has {wanted} {noun}, got {got}.", (*path, "in"))
 
     def _arc(self, arc: Arc, path: Path) -> Schema:
-        """The schema of an arc that somebody reads; a dangling one is a problem of the reader."""
+        """Return the schema of an arc; a dangling arc is a problem of its reader at ``path``."""
         if arc in self.schemas:
             return _with_order(self.schemas[arc])
         flat = self.flat
@@ -227,7 +236,7 @@ class _Checker:
     def _superbox_inputs(self) -> None:
         for want in self.flat.wants:
             schema = self._arc(want.arc, want.path)
-            differences = _compare(schema.fields, want.input.fields) if schema.known else []
+            differences = _compare(schema.fields, want.input.schema.fields) if schema.known else []
             for difference in differences:
                 self._wrong(f"superbox input '{want.port}': {difference}", want.path)
 
@@ -244,7 +253,7 @@ class _Checker:
                     self._wrong(difference, (*path, "fields"))
                 for field in sorted(extra):
                     self._wrong(
-                        f"'{output.source}' also gives '{field}', which is not declared.",
+                        f"'{output.source}' also has the field '{field}', which is not declared.",
                         (*path, "fields"),
                     )
             if output.qos is not None:
@@ -257,27 +266,28 @@ class _Checker:
             self._arc(point.arc, (*path, "arc"))
             given = [key for key in ("time", "tuples") if getattr(point, key) is not None]
             if len(given) != 1:
-                self._wrong("say how much history is kept: either time or tuples.", path)
+                self._wrong("set how much history is retained: either time or tuples.", path)
             elif not _is_finite(size := getattr(point, given[0])) or size <= 0:
                 self._wrong(f"expected a number above 0, got {size}.", (*path, given[0]))
 
     def _shared_tables(self) -> None:
-        """Boxes that share a table they write take turns by order value, so all must compare."""
+        """Boxes that share a table take turns by order value, so these must be comparable."""
         shared = shared_tables(self.net)
-        types = {e.fields.get(e.ts, Type.UNKNOWN): name for name, e in self.net.inputs.items()}
+        inputs = self.net.inputs.items()
+        types = {e.schema.fields.get(e.ts, Type.UNKNOWN): name for name, e in inputs}
         types.pop(Type.UNKNOWN, None)
         if shared and len(types) > 1:
             table, boxes = next(iter(shared.items()))
             (one, first), (two, second) = list(types.items())[:2]
             self._wrong(
                 f"the boxes {', '.join(boxes)} share it, so all inputs need an order attribute of "
-                f"one type: that of '{first}' is {a(one)}, that of '{second}' is {a(two)}.",
+                f"the same type: that of '{first}' is {a(one)}, that of '{second}' is {a(two)}.",
                 ("tables", table),
             )
 
 
 def _by_name(sorter: TopologicalSorter[str]) -> Iterator[str]:
-    """Each name as soon as all before it were given, else by name: equal networks act alike."""
+    """Yield names in topological order; ties by name, so that equal networks behave the same."""
     ready: list[str] = []
     while sorter.is_active():
         for name in sorter.get_ready():
@@ -288,7 +298,7 @@ def _by_name(sorter: TopologicalSorter[str]) -> Iterator[str]:
 
 
 def _with_order(schema: Schema) -> Schema:
-    """The schema with its order attribute; if that is missing, who reads it is not to blame."""
+    """Return the schema with its order attribute; a missing one is not a problem of the reader."""
     if schema.ts in schema.fields or not schema.known:
         return schema
     if not schema.ts:
@@ -297,16 +307,16 @@ def _with_order(schema: Schema) -> Schema:
 
 
 def _is_finite(number: object) -> bool:
-    """Whether it is a number; a parameter of a superbox that is not there is none."""
+    """Whether it is a finite number; an unbound superbox parameter is not."""
     return isinstance(number, int) or (isinstance(number, float) and isfinite(number))
 
 
 def _compare(got: Mapping[str, Type], expected: Mapping[str, Type]) -> list[str]:
-    """How the fields that come differ from the fields that are expected."""
+    """Describe how the fields of an arc differ from the expected ones."""
     sentences = []
     for name, type_ in expected.items():
         if name not in got:
-            sentences.append(f"expected a field '{name}', which does not come.{nearest(name, got)}")
+            sentences.append(f"expected a field '{name}', which is missing.{nearest(name, got)}")
         elif not type_.accepts(got[name]):
             sentences.append(f"expected '{name}' to be {a(type_)}, got {a(got[name])}.")
     return sentences

@@ -1,7 +1,7 @@
-"""Between the parameters of a box and the plain values that stand in a file.
+"""Convert parameters of boxes to plain values, and back.
 
-Plain values are what YAML and JSON have: text, numbers, booleans, lists and mappings. The type
-annotation of a parameter says how it is read; nothing else needs to be declared.
+Plain values are those of YAML and JSON: text, numbers, booleans, lists and mappings. The type
+annotation of a parameter determines how it is parsed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from boxcars.model.problem import Path, Problem, Wrong, nearest
 Plain = Any
 Problems = list[Problem]
 LONGEST = 100_000
-"""Characters of a text in which parameters of superboxes stand."""
+"""Characters; the longest text after substituting the parameters of superboxes."""
 PLACEHOLDER = re.compile(r"\$([^\W\d]\w*)")
 """A parameter of a superbox, used inside it: ``$limit``."""
 
 
 def to_plain(value: object) -> Plain:
-    """A parameter as it stands in a file."""
+    """Convert a parameter to its plain form, as in a file."""
     if hasattr(value, "plain"):
         return value.plain()
     if isinstance(value, Enum):
@@ -37,7 +37,7 @@ def to_plain(value: object) -> Plain:
 
 
 def from_plain(annotation: Any, plain: Plain, path: Path, problems: Problems) -> Any:
-    """Read a parameter; what is wrong with it is added to ``problems``."""
+    """Parse a parameter; errors are added to ``problems``."""
     try:
         return _reader(annotation)(plain, path, problems)
     except Wrong as wrong:
@@ -173,12 +173,12 @@ _SCALARS: dict[Any, Reader] = {
 
 
 def is_placeholder(plain: Plain) -> bool:
-    """Whether this is a parameter of the superbox around it."""
+    """Whether this is a parameter of the enclosing superbox."""
     return isinstance(plain, str) and PLACEHOLDER.fullmatch(plain) is not None
 
 
 def substitute(plain: Plain, arguments: Mapping[str, Plain]) -> Plain:
-    """Put the arguments of a superbox in the place of its parameters.
+    """Substitute the arguments of a superbox for its parameters.
 
     >>> substitute({"where": ["price > $limit"], "rate": "$rate"}, {"limit": 5, "rate": 0.5})
     {'where': ['price > 5'], 'rate': 0.5}
@@ -204,4 +204,4 @@ def substitute(plain: Plain, arguments: Mapping[str, Plain]) -> Plain:
 
 
 def _too_long() -> str:
-    return f"the parameters of superboxes make a text of more than {LONGEST:,} characters."
+    return f"the parameters of superboxes expand to a text of more than {LONGEST:,} characters."

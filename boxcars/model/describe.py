@@ -1,19 +1,22 @@
-"""A network and its entities in words."""
+"""Describe the entities of a network as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boxcars.model.arc import Arc
-from boxcars.model.network import KINDS, Network
+from boxcars.model.entities import KINDS
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.schema import Schema
 from boxcars.model.serialize import arc_text, network_to_plain
 
+if TYPE_CHECKING:
+    from boxcars.model.network import Network
+
 
 def describe(net: Network, name: str) -> str:
-    """What the entities of that name are, what they read and give, and who reads them."""
+    """Describe the entities of that name: their parameters, inputs, outputs and readers."""
     plain = network_to_plain(net)
     found = [(key, kind) for key, kind in KINDS.items() if name in getattr(net, key)]
     if not found:
@@ -35,7 +38,7 @@ def _block(block: dict[str, Any]) -> Iterator[str]:
 
 
 def short(value: Any) -> str:
-    """A plain value on one line.
+    """Write a plain value on one line.
 
     >>> short({"where": ["a > 1", "b"], "flush": True})
     'where: [a > 1, b], flush: true'

@@ -1,4 +1,4 @@
-"""What changed between two versions of a network, in words."""
+"""Differences between two versions of a network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from boxcars.model.describe import short
-from boxcars.model.network import KINDS, Network
+from boxcars.model.entities import KINDS
+from boxcars.model.network import Network
 from boxcars.model.serialize import network_to_plain
 
 
@@ -32,7 +33,7 @@ class Change:
 
 
 def diff(old: Network, new: Network) -> tuple[Change, ...]:
-    """The changes that lead from one network to the other; none if they are equal.
+    """Return the changes from one network to the other; none if they are equal.
 
     >>> a = Network("n")
     >>> calls = a.input("calls", ts="time", fields={"time": "int", "price": "float"})
@@ -45,7 +46,7 @@ def diff(old: Network, new: Network) -> tuple[Change, ...]:
 
 
 def plain_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
-    """The same for networks as they stand in files, which may be half drawn."""
+    """Return the changes between networks in plain form, which may be incomplete."""
     changes: list[Change] = []
     names = before.get("name"), after.get("name")
     if names[0] != names[1]:
@@ -76,7 +77,7 @@ def _entity(
 
 
 def _leaves(old: Any, new: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The smallest parts that differ, as (path, old, new)."""
+    """Yield the smallest parts that differ, as (path, old, new)."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in [*old, *(name for name in new if name not in old)]:
             path = f"{key}.{name}" if key else name

@@ -1,7 +1,7 @@
 """The boxes as methods of a stream.
 
-Every box type there is becomes a method, also one from a module that was added a minute ago.
-``methods.pyi`` beside this file has the same methods with their types, for editors and type
+Every registered box type is a method, also one that was registered a moment ago. The stub
+``methods.pyi`` next to this file has the same methods with their types, for editors and type
 checkers; ``boxcars generate`` writes it.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Methods:
-    """What a stream inherits: ``stream.<box type>(...)`` draws that box."""
+    """Mix-in of a stream: ``stream.<box type>(...)`` draws that box."""
 
     net: Any
 

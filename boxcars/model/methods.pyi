@@ -15,67 +15,67 @@ from boxcars.model.stream import Stream
 class Methods:
     def draw(self, type_: str, /, *arguments: Any, **parameters: Any) -> Stream: ...
     def aggregate(self, window: boxcars.model.window.Window, by: str | collections.abc.Sequence[str] = (), fields: collections.abc.Mapping[str, str | boxcars.expr.expression.Expr] | None = None, **more: str | boxcars.expr.expression.Expr) -> Stream:
-        """Compute functions over windows of tuples, by time, tuples or value, for each group."""
+        """Compute aggregate functions over windows of tuples, by time, tuples or value, per group."""
         ...
 
     def apply(self, function: collections.abc.Callable[[polars.dataframe.frame.DataFrame], polars.dataframe.frame.DataFrame] | str, fields: collections.abc.Mapping[str, str | boxcars.model.types.Type] | None = None) -> Stream:
-        """Run a function over each train: a Polars frame comes in, a Polars frame goes out."""
+        """Run a Python function over each train: a Polars frame in, a Polars frame out."""
         ...
 
     def bsort(self, *, by: str | None = None, slack: int | float = 0, tuples: int | None = None) -> Stream:
-        """Put a stream into the order of a field, which becomes its order attribute."""
+        """Sort a stream by a field, which becomes its order attribute."""
         ...
 
     def custom(self, operator: type[boxcars.kernels.user.operator.Operator] | str, /, *others: Stream, by: str | collections.abc.Sequence[str] = (), outputs: collections.abc.Sequence[str] | None = None, parameters: collections.abc.Mapping[str, typing.Any] | None = None, **more: Any) -> Stream:
-        """Run a stateful operator of your own: a Python class with a state of Polars frames."""
+        """Run a user-defined stateful operator: a Python class with a state of Polars frames."""
         ...
 
     def decode(self, *, format: str, fields: collections.abc.Mapping[str, str], field: str = 'data', options: collections.abc.Mapping[str, Any] = ...) -> Stream:
-        """Turn a field of bytes into tuples: CSV, JSON lines, XML, fixed-length binary, or your own."""
+        """Decode a field of bytes into tuples: CSV, JSON lines, XML, fixed-length binary, or custom."""
         ...
 
     def delete(self, sql: str, *, table: str | None = None) -> Stream:
-        """Remove the records of a stored table that belong to a tuple."""
+        """Delete the records of a stored table that match a tuple."""
         ...
 
     def drop(self, *, rate: float = 1.0, where: str | boxcars.expr.Expr | None = None, seed: int = 0) -> Stream:
-        """Shed load: a share of the tuples, chosen at random, or those of least value."""
+        """Shed load: drop a random fraction of the tuples, or those of least value."""
         ...
 
     def encode(self, *, format: str, field: str = 'data', options: collections.abc.Mapping[str, Any] = ...) -> Stream:
-        """Turn each tuple into bytes: CSV, JSON lines, XML, fixed-length binary, or your own."""
+        """Encode each tuple as bytes: CSV, JSON lines, XML, fixed-length binary, or custom."""
         ...
 
     def filter(self, *where: str | polars.expr.expr.Expr | boxcars.expr.expression.Expr, otherwise: bool = False) -> Stream:
-        """Route each tuple to the first predicate that holds; a null predicate does not hold."""
+        """Route each tuple to the output of the first predicate that holds; null counts as false."""
         ...
 
     def insert(self, sql: str, *, table: str | None = None) -> Stream:
-        """Keep each tuple as a record of a stored table, and pass it on."""
+        """Insert each tuple as a record into a stored table, and pass it on."""
         ...
 
     def join(self, other: Stream, *, on: str | boxcars.expr.Expr, window: boxcars.model.window.Window, right: boxcars.model.window.Window | None = None) -> Stream:
-        """Match each tuple with those of the other stream that are near it and satisfy ``on``."""
+        """Match each tuple with nearby tuples of the other stream that satisfy ``on``."""
         ...
 
     def map(self, fields: collections.abc.Mapping[str, str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr] | None = None, /, *, keep: bool = False, rename: collections.abc.Mapping[str, str] | None = None, drop: str | collections.abc.Sequence[str] = (), **more: str | int | float | bool | polars.expr.expr.Expr | boxcars.expr.expression.Expr) -> Stream:
-        """Give each tuple new fields, each computed by an expression."""
+        """Compute new fields for each tuple, each by an expression."""
         ...
 
     def product(self, other: Stream, *, on: str | boxcars.expr.Expr, window: boxcars.model.window.Window, right: boxcars.model.window.Window | None = None) -> Stream:
-        """Match each tuple with all those of the other stream that are near it, by any predicate."""
+        """Match each tuple with nearby tuples of the other stream, by any predicate."""
         ...
 
     def read(self, sql: str, *, table: str | None = None) -> Stream:
-        """Put each record that a query finds for a tuple beside the tuple: a join with a table."""
+        """Join each tuple with the records of a stored table that a query finds for it."""
         ...
 
     def resample(self, other: Stream, window: boxcars.model.window.Window, fields: collections.abc.Mapping[str, str | boxcars.expr.expression.Expr] | None = None, **more: str | boxcars.expr.expression.Expr) -> Stream:
-        """Give each tuple of the left stream values of the right stream around its time."""
+        """Add values of the right stream, around its time, to each tuple of the left stream."""
         ...
 
     def select(self, sql: str, *, table: str | None = None) -> Stream:
-        """Look up each tuple in a stored table: the records found, the tuples without, and how many."""
+        """Look up each tuple in a stored table: records found, tuples without any, and counts."""
         ...
 
     def union(self, *others: Stream) -> Stream:
@@ -83,13 +83,13 @@ class Methods:
         ...
 
     def update(self, sql: str, *, table: str | None = None) -> Stream:
-        """Change the records of a stored table that belong to a tuple."""
+        """Update the records of a stored table that match a tuple."""
         ...
 
     def waitfor(self, other: Stream, *, on: str | boxcars.expr.Expr, timeout: int | float) -> Stream:
-        """Hold each tuple of the left stream until one of the right stream satisfies ``on`` with it."""
+        """Hold each left tuple until a tuple of the right stream satisfies ``on`` with it."""
         ...
 
     def wsort(self, *, by: str | collections.abc.Sequence[str], timeout: int | float) -> Stream:
-        """Sort a stream by fields of any type; the least tuple leaves at each timeout."""
+        """Sort a stream by fields of any type; each timeout emits the least waiting tuple."""
         ...

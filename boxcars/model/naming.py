@@ -1,4 +1,4 @@
-"""Stable names for boxes that were given none, and the line of the program that drew a box."""
+"""Stable names for unnamed boxes, and the source line that drew a box."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PACKAGE = str(Path(__file__).parent.parent)
 
 
 def stable_name(box: Box, inputs: Iterable[Arc]) -> str:
-    """A name made from what the box is: its type, its parameters and what it reads.
+    """Derive a name from the type, the parameters and the inputs of a box.
 
-    The same box gets the same name in every run and however the rest of the network changes, so
-    that its state can be found again.
+    The same box gets the same name in every run, even if the rest of the network changes, so that
+    its state is found again.
     """
     what = json.dumps([box.type, box.plain(), [str(arc) for arc in inputs]], ensure_ascii=False)
     return f"{box.type}-{hashlib.blake2b(what.encode(), digest_size=3).hexdigest()}"
 
 
 def caller_location() -> Location | None:
-    """The line outside this package that is drawing, for errors that point at it."""
-    frame = sys._getframe(1)  # the public traceback API costs a hundred times as much
+    """Return the line of the caller outside this package, for error messages."""
+    frame = sys._getframe(1)  # the public traceback API is a hundred times slower
     while frame.f_code.co_filename.startswith(_PACKAGE):
         if frame.f_back is None:
             return None

@@ -1,7 +1,7 @@
-"""The range of order values: those that windows can count with, and no others have a place.
+"""The valid range of order values: tuples outside of it are rejected.
 
-A window is a whole number of panes, in 64 bits. Values within the range leave room there for its
-size, its origin and the sums that become of them, so that nothing wraps round.
+Windows compute with pane numbers in 64 bits. Values within the range leave headroom for the size
+and the origin of a window, so that the arithmetic never overflows.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from boxcars.model.timestamps import IN_WORDS
 from boxcars.model.types import Type
 
 FARTHEST_INT = 2**62
-"""The greatest order value that is an int: nanoseconds until the year 2116."""
+"""The greatest int order value: nanoseconds since 1970 until the year 2116."""
 FARTHEST_FLOAT = float(2**53)
-"""The greatest that is a float: up to here floats tell whole numbers from each other."""
+"""The greatest float order value: up to here floats represent all whole numbers."""
 FARTHEST_SIZE = 2**60
 """The greatest size, advance and origin of a window, in units of the order attribute."""
 
@@ -30,18 +30,18 @@ _RANGES: Mapping[Type, tuple[Any, Any, str]] = {
 
 
 def range_of(type_: Type) -> tuple[Any, Any]:
-    """The least and the greatest order value of a type."""
+    """Return the least and the greatest order value of a type."""
     least, most, _ = _RANGES[type_]
     return least, most
 
 
 def in_words(type_: Type) -> str:
-    """The range of a type in words, such as ``-2^53 and 2^53``."""
+    """Return the range of a type as text, such as ``-2^53 and 2^53``."""
     return _RANGES[type_][2]
 
 
 def has_place(value: pl.Expr, type_: Type) -> pl.Expr:
-    """Whether a value has a place in the order: neither null, nor NaN, nor beyond the range.
+    """Whether an order value is valid: neither null, nor NaN, nor out of range.
 
     >>> times = pl.Series("t", [1.0, float("inf"), float("nan"), None, 1e300])
     >>> times.to_frame().select(has_place(pl.col("t"), Type.FLOAT)).to_series().to_list()

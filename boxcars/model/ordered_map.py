@@ -1,4 +1,4 @@
-"""An immutable, ordered mapping: what schemas and the fields of a map are made of."""
+"""An immutable, ordered mapping, used for schemas and for parameters with named values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class Fields(Mapping[str, V]):
-    """A mapping from names that can't change and whose order counts.
+    """An immutable mapping by name; equality includes the order.
 
     >>> Fields({"a": 1, "b": 2}) == Fields({"b": 2, "a": 1})
     False

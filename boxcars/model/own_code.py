@@ -1,7 +1,7 @@
-"""Code of the user's own that networks refer to by name, and how it was registered.
+"""The registry of user code that networks refer to by name.
 
-Decorators note here what they register, so that a run can find it again and send it to workers,
-where the same decorators have never run.
+Decorators register code here, so that a run can find it and ship it to workers, where the
+decorators have not run.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["function", "aggregate", "format", "box", "object"]
-"""An ``object`` is what an ``apply`` or ``custom`` box names."""
+"""An ``object`` is the code that an ``apply`` or ``custom`` box names."""
 
 
 @dataclass(frozen=True)
 class OwnCode:
-    """A Python object of the user's, under the name that networks have for it.
+    """A Python object of the user, under the name that networks use.
 
-    ``options`` are the arguments with which it was registered.
+    ``options`` are the arguments of its registration.
     """
 
     kind: Kind
@@ -28,7 +28,7 @@ class OwnCode:
 
     @property
     def key(self) -> str:
-        """What tells it from all other code.
+        """A unique key.
 
         >>> OwnCode("function", "kmh", None).key
         'function kmh'
@@ -40,10 +40,10 @@ _REGISTERED: dict[tuple[Kind, str], OwnCode] = {}
 
 
 def note_own(kind: Kind, name: str, thing: Any, **options: Any) -> None:
-    """Note what a decorator has registered; the same name again replaces it."""
+    """Register code; the same name again replaces it."""
     _REGISTERED[kind, name] = OwnCode(kind, name, thing, options)
 
 
 def find_own(kind: Kind, name: str) -> OwnCode | None:
-    """The code of that name, if the user has registered any."""
+    """Return the code registered under a name, if any."""
     return _REGISTERED.get((kind, name))

@@ -1,4 +1,4 @@
-"""Temporary folders that hold code: a user's own, which no other user can have prepared."""
+"""Temporary folders for code, private to the user: other users can't plant files in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def private_folder(name: str) -> Path:
-    """A temporary folder of this user, the same each time; a new one if that name was taken.
+    """Return this user's temporary folder of that name; a fresh one if another user owns it.
 
     >>> private_folder("boxcars-doctest").stat().st_mode & 0o777 == 0o700
     True

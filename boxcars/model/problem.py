@@ -1,4 +1,4 @@
-"""What is wrong and where: the words of every error about a network."""
+"""Problems with their locations, and the exceptions that carry them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 Path = tuple[str, ...]
-"""The place in a network, as in its file: ``("boxes", "fast", "where", "0")``."""
+"""A path in a network, as in its file: ``("boxes", "fast", "where", "0")``."""
 
 _KINDS = {
     "inputs": "input",
@@ -19,9 +19,11 @@ _KINDS = {
     "connection_points": "connection point",
 }
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Characters that steer a terminal, or turn the direction of what follows."""
+"""Control characters of terminals, and characters that change the text direction."""
+_NAMED = re.compile(r"\b(?:box|input|output) '([^']+)'")
+"""The box, input or output that a message is about."""
 _LONGEST = 1000
-"""Characters of a message."""
+"""Characters; a longer message is shortened in the middle."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Location:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a network, and where it is.
+    """One problem of a network, and where it is.
 
     >>> print(Problem("unknown field 'prise'.", ("boxes", "fast", "where", "0")))
     box 'fast', where[0]: unknown field 'prise'.
@@ -48,17 +50,17 @@ class Problem:
     location: Location | None = None
 
     def __post_init__(self) -> None:
-        if len(self.message) > _LONGEST:  # it shows something that stands in the file
+        if len(self.message) > _LONGEST:  # it quotes a long value of the file
             half = _LONGEST // 2
             object.__setattr__(self, "message", f"{self.message[:half]}...{self.message[-half:]}")
 
     def __str__(self) -> str:
         head = f"{self.location}: " if self.location else ""
-        place = describe_path(self.path)
-        return visible(head + (f"{place}: " if place else "") + self.message)
+        where = describe_path(self.path)
+        return visible(head + (f"{where}: " if where else "") + self.message)
 
     def located(self, source: Mapping[Path, Location]) -> Problem:
-        """The same problem with the line of the nearest place that has one."""
+        """Return the problem with the line of its path, or of the nearest enclosing path."""
         if self.location:
             return self
         for end in range(len(self.path), -1, -1):
@@ -68,14 +70,14 @@ class Problem:
 
 
 class BoxcarsError(Exception):
-    """Anything that a user can mend; the text says how."""
+    """An error that the user can fix; the message says how."""
 
     def __str__(self) -> str:
         return visible(super().__str__())
 
 
 class NetworkError(BoxcarsError):
-    """A network that is not right, with everything that is wrong with it."""
+    """An invalid network, with all its problems."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -83,11 +85,11 @@ class NetworkError(BoxcarsError):
 
 
 class Wrong(BoxcarsError):
-    """Raised by code that knows what is wrong but not where; whoever knows the place adds it."""
+    """An error without a location, which callers that know it may add."""
 
 
 def visible(text: str) -> str:
-    r"""A text that a terminal shows as it is: no part of it moves the cursor or hides another.
+    r"""Escape characters that would move the cursor of a terminal or hide text.
 
     >>> print(visible("price\x1b[2J\u202e"))
     price\x1b[2J\u202e
@@ -96,7 +98,7 @@ def visible(text: str) -> str:
 
 
 def describe_path(path: Path) -> str:
-    """A place in words.
+    """Describe a path as text.
 
     >>> describe_path(("boxes", "fast", "where", "0"))
     "box 'fast', where[0]"
@@ -113,7 +115,7 @@ def describe_path(path: Path) -> str:
 
 
 def dotted(path: Path) -> str:
-    """``("fields", "speed")`` as ``fields.speed`` and ``("where", "0")`` as ``where[0]``."""
+    """Write ``("fields", "speed")`` as ``fields.speed`` and ``("where", "0")`` as ``where[0]``."""
     text = ""
     for step in path:
         text += f"[{step}]" if step.isdigit() else f".{step}" if text else step
@@ -121,7 +123,7 @@ def dotted(path: Path) -> str:
 
 
 def a(noun: object) -> str:
-    """The noun with its article.
+    """Return the noun with its indefinite article.
 
     >>> a("filter"), a("aggregate"), a("union"), a("bytes")
     ('a filter', 'an aggregate', 'a union', 'bytes')
@@ -131,8 +133,27 @@ def a(noun: object) -> str:
     return f"an {noun}" if str(noun)[:1] in "aeio" else f"a {noun}"
 
 
+def number_of(number: int, noun: str) -> str:
+    """A count and its noun, in the singular or plural.
+
+    >>> number_of(1, "dead letter"), number_of(2000, "tuple")
+    ('1 dead letter', '2,000 tuples')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def named_in(message: str) -> str:
+    """The box, input or output that a message names first, or an empty string.
+
+    >>> named_in("input 'calls': there is no such file."), named_in("no space is left.")
+    ('calls', '')
+    """
+    found = _NAMED.search(message)
+    return found[1] if found else ""
+
+
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """A hint at what was probably meant, ready to be appended to a sentence.
+    """Return a hint at the most similar choice, to append to a sentence.
 
     >>> nearest("prise", ["price", "time"])
     " Did you mean 'price'?"

@@ -1,4 +1,4 @@
-"""Quality of service: how useful an output is, by its latency, its loss and its values."""
+"""Quality of service: the utility of an output by latency, loss and value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Graph = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Qos:
-    """Utility graphs of an output, as in Aurora: what is delivered is worth between 0 and 1.
+    """The utility graphs of an output, as in Aurora; utilities are between 0 and 1.
 
     ``latency`` is in seconds, ``loss`` is the share of tuples delivered, ``value`` is over the
     field ``value_field`` of the output.
@@ -32,17 +32,17 @@ class Qos:
     value_field: str | None = None
 
     def worth(self, values: Iterable[float]) -> np.ndarray:
-        """The utility of tuples by their values: what is no number is worth nothing.
+        """Return the utility of tuples by their values; NaN has utility 0.
 
         >>> Qos(value=((0, 1), (10, 0)), value_field="x").worth([-5, 2, 99]).tolist()
         [1.0, 0.8, 0.0]
         """
-        places, utilities = zip(*self.value, strict=True)
-        found: np.ndarray = np.nan_to_num(np.interp(np.asarray(values, float), places, utilities))
+        points, utilities = zip(*self.value, strict=True)
+        found: np.ndarray = np.nan_to_num(np.interp(np.asarray(values, float), points, utilities))
         return found
 
     def plain(self) -> dict[str, object]:
-        """The specification as it stands in a network file."""
+        """Return the specification as in a network file."""
         plain: dict[str, object] = {
             name: [list(point) for point in graph]
             for name in ("latency", "loss", "value")
@@ -52,7 +52,7 @@ class Qos:
 
     @classmethod
     def from_plain(cls, plain: object) -> Self:
-        """Read what :meth:`plain` writes."""
+        """Parse the output of :meth:`plain`."""
         names = ("latency", "loss", "value", "value_field")
         if not isinstance(plain, Mapping):
             raise Wrong(f"expected utilities such as {{latency: [[1, 1], [5, 0]]}}, got {plain!r}.")
@@ -68,15 +68,15 @@ class Qos:
         )
 
     def problems(self, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-        """What makes no sense for an output with these fields: (parameter, sentence)."""
+        """Yield the problems for an output with these fields: (parameter, sentence)."""
         for name in ("latency", "loss", "value"):
             graph: Graph = getattr(self, name)
             if any(left[0] >= right[0] for left, right in pairwise(graph)):
-                yield name, "the points must go from left to right."
+                yield name, "the x values of the points must increase."
             if any(not 0 <= utility <= 1 for _, utility in graph):
                 yield name, "a utility is between 0 and 1."
         if bool(self.value) != (self.value_field is not None):
-            yield "value", "value and value_field go together."
+            yield "value", "value and value_field must be given together."
         elif self.value_field and fields and self.value_field not in fields:
             hint = nearest(self.value_field, fields)
             yield "value_field", f"unknown field '{self.value_field}'.{hint}"

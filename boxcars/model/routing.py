@@ -1,4 +1,4 @@
-"""Routing: which tuples of a stream must meet, so that a box can be split into buckets."""
+"""Routing: how the tuples of an arc are partitioned into the buckets of a box."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Kind = Literal["any", "key", "pairs", "single"]
 
 @dataclass(frozen=True)
 class Routing:
-    """How a load balancer splits what enters a box.
+    """How a load balancer partitions an input of a box.
 
-    ``any``: each tuple stands for itself and may go to any bucket. ``key``: tuples whose
-    ``fields`` are equal go to one bucket. ``pairs``: buckets are the cells of a grid, and a tuple
-    goes to a whole row (from the left) or column (from the right) of it, chosen by its ``fields``.
-    ``single``: all tuples must meet, so there is one bucket. ``types`` are the types in which the
-    fields are compared: an int that meets a float is one.
+    ``any``: each tuple may go to any bucket. ``key``: tuples with equal ``fields`` go to one
+    bucket. ``pairs``: buckets are the cells of a grid, and a tuple goes to a whole row (from the
+    left) or column (from the right) of it, chosen by its ``fields``. ``single``: all tuples go to
+    one bucket. ``types`` are the types in which the fields are compared: an int compared with a
+    float is converted to float.
 
     >>> str(Routing.key([("caller", Type.STR)])), str(Routing.single("it sorts all tuples"))
     ('by caller', 'to one bucket: it sorts all tuples')
@@ -31,21 +31,21 @@ class Routing:
     side: int = 0
     """For pairs: 0 if a tuple goes to a row, 1 if to a column."""
     why: str = field(default="", compare=False)
-    """Why it can't be split."""
+    """Why it can't be partitioned."""
 
     @classmethod
     def key(cls, keys: Iterable[tuple[str, Type]]) -> Routing:
-        """By the values of some fields."""
+        """Partition by the values of fields."""
         return cls._by("key", keys)
 
     @classmethod
     def pairs(cls, keys: Iterable[tuple[str, Type]], side: int) -> Routing:
-        """To a row or a column of a grid."""
+        """Send each tuple to a row or a column of a grid."""
         return replace(cls._by("pairs", keys), side=side)
 
     @classmethod
     def single(cls, why: str) -> Routing:
-        """All tuples to one bucket."""
+        """Send all tuples to one bucket."""
         return cls("single", why=why)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What the tuples of an arc look like: their fields, and the field they are ordered by."""
+"""The schema of an arc: its fields, and its order attribute."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from boxcars.model.ordered_map import Fields
 from boxcars.model.types import Type
 
 HIDDEN = "__"
-"""Field names that start so belong to the engine."""
+"""The prefix of field names that belong to the engine."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The fields of an arc in their order, and ``ts``, its order attribute.
+    """The ordered fields of an arc, and ``ts``, its order attribute.
 
-    ``ordered`` is false behind a box that computed ``ts`` anew, so that it may go back and forth.
+    ``ordered`` is false downstream of a box that recomputed ``ts``, so that it may decrease.
 
     >>> Schema.of({"caller": "str", "time": "int"}, ts="time").fields["time"]
     <Type.INT: 'int'>
@@ -30,7 +30,7 @@ class Schema:
 
     @classmethod
     def of(cls, fields: Mapping[str, Type | str], ts: str) -> Schema:
-        """A schema from names of types."""
+        """Make a schema from names of types."""
         return cls(Fields({name: Type(type_) for name, type_ in fields.items()}), ts)
 
     def __contains__(self, name: object) -> bool:
@@ -45,7 +45,7 @@ class Schema:
 
     @property
     def known(self) -> bool:
-        """Whether the fields are known at all; behind a broken box they are not."""
+        """Whether the fields are known; downstream of a broken box they are not."""
         return bool(self.fields)
 
     @property
@@ -54,16 +54,16 @@ class Schema:
         return {name: type_.dtype for name, type_ in self.fields.items()}
 
     def with_fields(self, fields: Mapping[str, Type] | Iterable[tuple[str, Type]]) -> Schema:
-        """The same order attribute over other fields."""
+        """Return a schema with other fields and the same order attribute."""
         return replace(self, fields=Fields(fields))
 
     def empty(self) -> pl.DataFrame:
-        """A train without tuples."""
+        """Return an empty train."""
         return pl.DataFrame(schema=self.dtypes)
 
 
 def name_problem(name: str) -> str | None:
-    """Why a field can't have that name, if it can't.
+    """Return why a field name is invalid; None if it is valid.
 
     >>> name_problem("__pos")
     'names that start with __ belong to Boxcars.'
@@ -71,9 +71,9 @@ def name_problem(name: str) -> str | None:
     if name.startswith(HIDDEN):
         return f"names that start with {HIDDEN} belong to Boxcars."
     if name in ("", "*") or (name.startswith("^") and name.endswith("$")):
-        return f"a field can't be called {name!r}."  # Polars would take it for a pattern
+        return f"a field can't be called {name!r}."  # Polars would treat it as a pattern
     return None
 
 
 UNKNOWN_SCHEMA = Schema(Fields(), "")
-"""The schema behind a broken box: nothing is known, so nothing is complained about."""
+"""The schema downstream of a broken box: unknown, so that no further problems are reported."""

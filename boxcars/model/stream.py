@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boxcars.model.arc import DEAD, LATE, MAIN, Arc
 from boxcars.model.entities import ConnectionPoint
 from boxcars.model.methods import Methods
-from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.superbox import Use, use
+
+if TYPE_CHECKING:
+    from boxcars.model.network import Network
 
 
 @dataclass
 class _Source:
-    """The box a stream comes from; all its streams see a change of name."""
+    """The source box of a stream, shared by all its streams so that they see a rename."""
 
     name: str
 
@@ -24,9 +26,10 @@ class _Source:
 class Stream(Methods):
     """An arc of a network that is being drawn.
 
-    Each box is a method that draws the box behind this stream and gives the stream behind that.
-    A box with several outputs gives a stream that can be unpacked.
+    Each box type is a method that draws a box downstream of this stream and returns its output
+    stream. The stream of a box with several outputs can be unpacked.
 
+    >>> from boxcars import Network
     >>> net = Network("calls")
     >>> calls = net.input("calls", ts="time", fields={"time": "int", "price": "float"})
     >>> cheap, rest = calls.filter("price < 1", otherwise=True).named("by-price")
@@ -43,15 +46,15 @@ class Stream(Methods):
 
     @property
     def arc(self) -> Arc:
-        """The arc as the network knows it."""
+        """The arc of the network."""
         name = self._source.name
         if name not in self.net.boxes and name not in self.net.inputs:
-            raise Wrong(f"there is no '{name}' any more: it was given another name since.")
+            raise Wrong(f"'{name}' no longer exists: it was renamed.")
         return Arc(name, self._port)
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The outputs of the box that this stream comes from."""
+        """The outputs of the source box."""
         node = self.net.boxes.get(self._source.name)
         if node is None:
             return (MAIN,)
@@ -70,7 +73,7 @@ class Stream(Methods):
         return (self[port] for port in self.ports)
 
     def __getitem__(self, port: str | int) -> Stream:
-        """Another output of the same box, by name or number."""
+        """Return another output of the same box, by name or number."""
         ports = self.ports
         name = ports[port] if isinstance(port, int) and 0 <= port < len(ports) else str(port)
         if name not in (*ports, LATE, DEAD):
@@ -79,22 +82,22 @@ class Stream(Methods):
 
     @property
     def late(self) -> Stream:
-        """The tuples that came too late."""
+        """The late tuples."""
         return self[LATE]
 
     @property
     def dead(self) -> Stream:
-        """The records that could not be converted, with the reason."""
+        """The dead letters: records that could not be converted, with the reason."""
         return self[DEAD]
 
     def __or__(self, other: Stream) -> Stream:
-        """The union of two streams."""
+        """Return the union of two streams."""
         return self.draw("union", other)
 
     def named(self, name: str) -> Stream:
-        """Name the box that was just drawn: names are the identity of boxes and of their state."""
+        """Name the box that was just drawn; the name identifies the box and its state."""
         if self._source.name in self.net.inputs:
-            raise Wrong(f"'{self._source.name}' is an input, it has its name already.")
+            raise Wrong(f"'{self._source.name}' is an input, which already has its name.")
         if name != self._source.name:
             renamed = self.net.rename(self._source.name, name)
             for kind in ("boxes", "outputs", "connection_points", "source"):
@@ -103,7 +106,7 @@ class Stream(Methods):
         return self
 
     def in_group(self, group: str) -> Stream:
-        """Deploy the box that was just drawn together with the others of that group."""
+        """Deploy the box that was just drawn together with the other boxes of that group."""
         if self._source.name in self.net.inputs:
             raise Wrong(f"'{self._source.name}' is an input, only boxes have a group.")
         node = replace(self.net.boxes[self._source.name], group=group)
@@ -113,10 +116,10 @@ class Stream(Methods):
     def connection_point(
         self, name: str, *, time: int | float | None = None, tuples: int | None = None
     ) -> Stream:
-        """Keep the history of this arc, by time range or number of tuples, under a name."""
+        """Retain the history of this arc, by time range or number of tuples, under a name."""
         self.net._draw("connection_points", name, ConnectionPoint(self.arc, time, tuples))
         return self
 
     def use(self, superbox: str, /, *others: Stream, **values: Any) -> Stream:
-        """Draw a superbox that was defined in this network."""
+        """Draw a use of a superbox of this network."""
         return self.net.box(None, use(superbox, **values), self, *others)

@@ -1,29 +1,25 @@
-"""Superboxes: a named sub-network used like a box, and how one is opened up into its boxes."""
+"""Superboxes: the definition of a named sub-network, and the box that stands for a use of one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from boxcars.model.arc import Arc
 from boxcars.model.box import Box, Ports, param
-from boxcars.model.codec import substitute
-from boxcars.model.entities import Input, Node
-from boxcars.model.network import Network
 from boxcars.model.ordered_map import Fields
-from boxcars.model.problem import Path, Problem, Wrong, nearest
+from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 
-MOST = 10_000
-"""Boxes that superboxes may make of a network."""
+if TYPE_CHECKING:
+    from boxcars.model.network import Network
 
 
 @dataclass(frozen=True)
 class Superbox:
     """The definition: a network whose inputs and outputs are the ports, and its parameters.
 
-    A parameter without a default (None) must be given by whoever uses the superbox.
+    Each use must give the parameters without a default (None).
     """
 
     body: Network
@@ -31,7 +27,7 @@ class Superbox:
 
 
 class Use(Box):
-    """A superbox in its place: which one, and its arguments."""
+    """The box for a use of a superbox: its name, and its arguments."""
 
     type: ClassVar[str] = "superbox"
     icon: ClassVar[str] = "▣"
@@ -40,195 +36,16 @@ class Use(Box):
     values: Fields[Any] = param("Its arguments.", default=Fields())
 
     def plain(self) -> dict[str, Any]:
-        """The arguments, as they stand in a file beside ``type: <superbox>``."""
+        """Return the arguments, as in a file next to ``type: <superbox>``."""
         return dict(self.values)
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
-        """Unknown: the schemas are those of the boxes inside, once it is opened up."""
+        """Return nothing: the schemas are known once the superbox is flattened."""
         return {}
 
 
-@dataclass(frozen=True)
-class Want:
-    """What a superbox expects of an arc that enters it."""
-
-    arc: Arc
-    input: Input
-    port: str
-    path: Path
-
-
-@dataclass(frozen=True)
-class Flat:
-    """A network without superboxes, and where each of its boxes is defined.
-
-    ``uses`` has the outputs of each superbox that was opened up; ``failed`` are those that could
-    not be.
-    """
-
-    network: Network
-    origins: Mapping[str, Path]
-    uses: Mapping[str, tuple[str, ...]]
-    failed: frozenset[str]
-    wants: tuple[Want, ...]
-    problems: tuple[Problem, ...]
-
-
-def flatten(net: Network, broken: Iterable[str] = ()) -> Flat:
-    """Open up all superboxes: the box ``fast`` in the use ``alarm`` becomes ``alarm/fast``.
-
-    Superboxes that are ``broken`` are left closed without another complaint.
-    """
-    opener = _Opener(frozenset(broken))
-    boxes: dict[str, Node] = {}
-    for name, node in net.boxes.items():
-        boxes |= opener.open(net, name, node, ("boxes", name), ())
-    rewired = {
-        name: replace(node, inputs=tuple(opener.resolve(arc) for arc in node.inputs))
-        for name, node in boxes.items()
-    }
-    outputs = {n: replace(o, source=opener.resolve(o.source)) for n, o in net.outputs.items()}
-    points = {n: replace(p, arc=opener.resolve(p.arc)) for n, p in net.connection_points.items()}
-    flat = net._with("boxes", rewired)._with("outputs", outputs)
-    flat = flat._with("connection_points", points)._with("superboxes", {})
-    wants = tuple(replace(want, arc=opener.resolve(want.arc)) for want in opener.wants)
-    return Flat(
-        flat,
-        opener.origins,
-        opener.uses,
-        frozenset(opener.failed),
-        wants,
-        tuple(opener.problems),
-    )
-
-
-class _Opener:
-    """Opens uses one inside the other; remembers which arc stands for which port."""
-
-    def __init__(self, broken: frozenset[str]) -> None:
-        self.broken = broken
-        self.aliases: dict[Arc, Arc] = {}
-        self.origins: dict[str, Path] = {}
-        self.uses: dict[str, tuple[str, ...]] = {}
-        self.failed: set[str] = set()
-        self.wants: list[Want] = []
-        self.problems: list[Problem] = []
-
-    def resolve(self, arc: Arc) -> Arc:
-        """The arc inside that a port of a superbox stands for, once all are opened up."""
-        passed = []
-        while arc in self.aliases:
-            passed.append(arc)
-            arc = self.aliases[arc]
-        self.aliases |= dict.fromkeys(passed, arc)  # the next one need not go all the way
-        return arc
-
-    def open(
-        self, scope: Network, name: str, node: Node, path: Path, inside: tuple[str, ...]
-    ) -> dict[str, Node]:
-        """The boxes that a box stands for: itself, or what is inside a superbox."""
-        if not isinstance(node.box, Use):
-            self.origins[name] = path
-            return {name: node}
-        if len(self.origins) + len(self.uses) >= MOST:
-            self._wrong_once(name, path, f"superboxes make more than {MOST:,} boxes of this.")
-            return {}
-        if node.box.superbox in self.broken:
-            self.failed.add(name)
-            return {}
-        definition = scope.superboxes.get(node.box.superbox)
-        if definition is None:
-            hint = nearest(node.box.superbox, scope.superboxes)
-            self._wrong(name, path, f"unknown superbox '{node.box.superbox}'.{hint}", "type")
-            return {}
-        if node.box.superbox in inside:
-            chain = " in ".join(f"'{s}'" for s in (node.box.superbox, *reversed(inside)))
-            self._wrong(name, path, f"a superbox can't contain itself: {chain}.")
-            return {}
-        values = dict(self._values(name, path, definition, node.box))
-        body = self._body(scope, definition, values)
-        if body is None or not self._connect(name, path, node, body):
-            self.failed.add(name)
-            return {}
-        self.uses[name] = tuple(body.outputs)
-        boxes: dict[str, Node] = {}
-        base = ("superboxes", node.box.superbox, "boxes")
-        for inner, placed in body.boxes.items():
-            moved = replace(
-                placed,
-                inputs=tuple(replace(arc, source=f"{name}/{arc.source}") for arc in placed.inputs),
-                group=placed.group or node.group,
-            )
-            boxes |= self.open(
-                body, f"{name}/{inner}", moved, (*base, inner), (*inside, node.box.superbox)
-            )
-        return boxes
-
-    def _values(
-        self, name: str, path: Path, definition: Superbox, use: Use
-    ) -> Iterator[tuple[str, Any]]:
-        for key in use.values:
-            if key not in definition.params:
-                hint = nearest(key, definition.params)
-                self._wrong(name, path, f"superbox '{use.superbox}' has no '{key}'.{hint}", key)
-        for key, default in definition.params.items():
-            value = use.values.get(key, default)
-            if value is None:
-                self._wrong(name, path, f"superbox '{use.superbox}' needs '{key}'.")
-            yield key, value
-
-    def _body(self, scope: Network, definition: Superbox, values: dict[str, Any]) -> Network | None:
-        from boxcars.model.serialize import network_to_plain, read_network
-
-        if not definition.params:
-            body = definition.body
-        else:
-            try:
-                plain = substitute(network_to_plain(definition.body), values)
-            except Wrong as wrong:
-                self.problems.append(Problem(str(wrong), ("superboxes", definition.body.name)))
-                return None
-            reading = read_network(plain)
-            self.problems += [
-                replace(p, path=("superboxes", definition.body.name, *p.path))
-                for p in reading.problems
-            ]
-            if reading.problems:
-                return None
-            body = reading.network
-        return body._with("superboxes", {**scope.superboxes, **body.superboxes})
-
-    def _connect(self, name: str, path: Path, node: Node, body: Network) -> bool:
-        if len(node.inputs) != len(body.inputs):
-            wanted = " and ".join(f"'{port}'" for port in body.inputs) or "no input"
-            self._wrong(
-                name,
-                path,
-                f"superbox '{body.name}' takes {wanted}, got {len(node.inputs)} inputs.",
-                "in",
-            )
-            return False
-        for index, (port, arc) in enumerate(zip(body.inputs, node.inputs, strict=True)):
-            self.aliases[Arc(f"{name}/{port}")] = arc
-            self.wants.append(Want(arc, body.inputs[port], port, (*path, "in", str(index))))
-        for index, (port, output) in enumerate(body.outputs.items()):
-            inner = replace(output.source, source=f"{name}/{output.source.source}")
-            self.aliases[Arc(name, port)] = inner
-            self.aliases.setdefault(Arc(name, str(index)), inner)
-        return True
-
-    def _wrong_once(self, name: str, path: Path, message: str) -> None:
-        self.failed.add(name)
-        if not any(problem.message == message for problem in self.problems):
-            self._wrong(name, path, message)
-
-    def _wrong(self, name: str, path: Path, message: str, *more: str) -> None:
-        self.failed.add(name)
-        self.problems.append(Problem(message, (*path, *more)))
-
-
 def use(superbox: str, /, **values: Any) -> Use:
-    """A superbox in its place, by name: ``net.box("nyse", bx.use("alarm", limit=10), ticks)``."""
+    """Use a superbox by name: ``net.box("nyse", bx.use("alarm", limit=10), ticks)``."""
     if not superbox:
         raise Wrong("a superbox needs a name.")
     return Use(superbox, Fields(values))

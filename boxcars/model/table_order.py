@@ -1,18 +1,20 @@
-"""Whose turn it is: the order of the boxes that share a table."""
+"""The order of boxes that share a stored table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from boxcars.model.network import Network
+if TYPE_CHECKING:
+    from boxcars.model.network import Network
 
 Graph = dict[str, set[str]]
-"""For each box the boxes and inputs that come before it."""
+"""For each box, the boxes and inputs that run before it."""
 
 
 def shared_tables(net: Network) -> Mapping[str, tuple[str, ...]]:
-    """The tables that several boxes use and at least one of them writes, with these boxes."""
+    """Return the tables that several boxes use and at least one writes, with these boxes."""
     users: dict[str, list[str]] = {}
     for name, node in net.boxes.items():
         for table in node.box.tables:
@@ -25,10 +27,10 @@ def shared_tables(net: Network) -> Mapping[str, tuple[str, ...]]:
 
 
 def graph_with_turns(net: Network) -> Graph:
-    """The arrows, and for each shared table an order of its boxes that goes with them.
+    """Return the dependencies of boxes: the arrows, and an order of the boxes of each shared table.
 
-    Where no arrow decides, boxes that write come before those that read, and else they go by name:
-    what equal networks do can't depend on the order in which they were drawn.
+    Where no arrow decides, writers run before readers, then by name, so that the behavior does not
+    depend on the order in which a network was drawn.
     """
     graph = {name: {arc.source for arc in node.inputs} for name, node in net.boxes.items()}
     for _, boxes in sorted(shared_tables(net).items()):
@@ -39,12 +41,12 @@ def graph_with_turns(net: Network) -> Graph:
 
 
 def _turns(net: Network, graph: Graph, boxes: Sequence[str]) -> list[str]:
-    """The boxes of a table, each behind those that it must wait for."""
+    """Return the boxes of a table, each after those that it depends on."""
     waits = {box: _all_before(graph, box).intersection(boxes) - {box} for box in boxes}
     turns: list[str] = []
     while len(turns) < len(boxes):
         ready = [box for box in boxes if box not in turns and waits[box] <= set(turns)]
-        if not ready:  # a loop, which the check will tell
+        if not ready:  # a loop, which the check reports
             return turns
         turns.append(min(ready, key=lambda box: (not net.boxes[box].box.writes, box)))
     return turns

@@ -1,7 +1,7 @@
 """The range of timestamps: the years 1 to 9999, which databases, formats and libraries all have.
 
-A count of microseconds outside of it is no value of the type ``timestamp``. It is refused where
-data enters, and an expression that would compute it is null, so nothing in between has to look.
+A count of microseconds outside of it is not a value of the type ``timestamp``. It is rejected where
+data enters, and an expression that would compute it is null, so no other code has to check.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ IN_WORDS = "the years 1 and 9999"
 
 _DAY = 86_400_000_000
 _MICROS = {"ns": (1000, 1), "us": (1, 1), "ms": (1, 1000)}
-"""How many of a unit are a microsecond, and how many microseconds are one of it."""
+"""Units per microsecond, and microseconds per unit."""
 
 
 def in_range(time: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Whether the values of a column of times or dates are timestamps; null for a null.
+    """Whether the values of a column of times or dates are valid timestamps; null for a null.
 
-    The counts of its own unit are compared, for Polars can't convert what is far outside.
+    It compares in the column's own unit, because Polars can't convert values far out of range.
 
     >>> far = pl.Series("t", [0, 9 * 10**18, None]).cast(pl.Datetime("ms")).to_frame()
     >>> far.select(in_range(pl.col("t"), far.schema["t"])).to_series().to_list()
@@ -38,11 +38,11 @@ def in_range(time: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def bounded(micros: pl.Expr) -> pl.Expr:
-    """Microseconds since 1970 as timestamps; null outside of the range."""
+    """Convert microseconds since 1970 to timestamps; null if out of range."""
     fits = micros.is_between(FIRST, LAST)
     return pl.when(fits).then(micros.cast(pl.Int64, strict=False)).cast(pl.Datetime("us"))
 
 
 def bounded_series(times: pl.Series) -> pl.Series:
-    """A column of timestamps, null where the count is outside of the range."""
+    """Return a column of timestamps, null where the value is out of range."""
     return times.to_frame("t").select(bounded(pl.col("t").to_physical())).to_series()

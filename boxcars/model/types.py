@@ -10,8 +10,8 @@ import polars as pl
 class Type(Enum):
     """The type of a field: ``str int float bool timestamp bytes``.
 
-    ``UNKNOWN`` is the type of what could not be typed. It goes with everything, so that one
-    mistake is reported once and not again at every box downstream.
+    ``UNKNOWN`` is the type of an expression with a type error. It is compatible with every type, so
+    that one mistake is reported once and not again at every box downstream.
 
     >>> Type("int").dtype
     Int64
@@ -30,7 +30,7 @@ class Type(Enum):
 
     @property
     def dtype(self) -> pl.DataType:
-        """The Polars type of a column of this type; a timestamp is in microseconds, UTC."""
+        """The Polars type of a column of this type; timestamps are in microseconds, UTC."""
         return _DTYPES[self]
 
     @property
@@ -39,7 +39,7 @@ class Type(Enum):
         return self in (Type.INT, Type.FLOAT, Type.UNKNOWN)
 
     def accepts(self, other: Type) -> bool:
-        """Whether a value of type ``other`` may stand where this type is expected.
+        """Whether a value of type ``other`` is accepted where this type is expected.
 
         >>> Type.FLOAT.accepts(Type.INT), Type.INT.accepts(Type.FLOAT)
         (True, False)
@@ -52,7 +52,7 @@ class Type(Enum):
 
     @classmethod
     def of(cls, dtype: pl.DataType) -> Type | None:
-        """The type whose values ``dtype`` can hold without loss, or None."""
+        """Return the type for a Polars type, or None if there is none."""
         if dtype in _SAME:
             return _SAME[dtype]
         if dtype.is_integer() and dtype not in (pl.UInt64, pl.Int128, pl.UInt128):

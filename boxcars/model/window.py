@@ -1,4 +1,4 @@
-"""Windows: which tuples a stateful box looks at together."""
+"""Windows: which tuples a stateful box processes together."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Obsolete = Literal["close", "drop"]
 
 @dataclass(frozen=True)
 class Window:
-    """A window by time, by tuples, by the value of a field, from a landmark on, or a run.
+    """A window by time, by tuples, by the value of a field, since a landmark, or over a run.
 
     Sizes are in units of the order attribute (seconds for a timestamp), tuples, or units of
     ``field``. Without ``advance`` windows tumble: each starts where the last one ended. An input
     that is not in order is sorted first, with ``slack`` in tuples or in time. ``obsolete`` says
-    what becomes of a window for which no tuple of its key has come in its ``timeout``.
+    whether a window closes or is dropped if its key gets no tuple for its ``timeout``.
 
     >>> Window("time", size=3600, advance=600).plain()
     {'time': 3600, 'advance': 600}
@@ -48,11 +48,22 @@ class Window:
 
     @property
     def step(self) -> Number:
-        """How far the window moves."""
+        """The advance; by default the size."""
         return self.size if self.advance is None else self.advance
 
+    @property
+    def timed(self) -> bool:
+        """Whether passing time alone can close it or let it report; not only its tuples.
+
+        >>> [w.timed for w in (time(60), tuples(2), tuples(2, timeout=5))]
+        [True, False, True]
+        """
+        by_tuples = self.by in ("tuples", "landmark", "runs") and not self.slack
+        every = self.emit == "every" and self.every_by == "time"
+        return not by_tuples or self.timeout is not None or every
+
     def plain(self) -> dict[str, object]:
-        """The window as it stands in a network file."""
+        """Return the window as in a network file."""
         plain: dict[str, object] = {}
         if self.by in _SIZELESS:
             plain[self.by] = True
@@ -74,7 +85,7 @@ class Window:
 
     @classmethod
     def from_plain(cls, plain: object) -> Self:
-        """Read what :meth:`plain` writes."""
+        """Parse the output of :meth:`plain`."""
         if not isinstance(plain, Mapping):
             raise Wrong(f"expected a window such as {{time: 60, advance: 10}}, got {plain!r}.")
         kinds = [key for key in get_args(By) if key in plain]
@@ -98,7 +109,7 @@ class Window:
         return cls(by, **given, **_read_slack(slack), **_read_emit(by, emit))
 
     def problems(self, schema: Schema) -> Iterator[tuple[str, str]]:
-        """What makes no sense about the window over tuples like these: (parameter, sentence)."""
+        """Yield the problems of the window over tuples of a schema: (parameter, sentence)."""
         for name in ("size", "advance", "timeout", "slack", "every", "origin"):
             number = getattr(self, name)
             if number is None and name == "size":
@@ -143,7 +154,7 @@ class Window:
         if self.emit == "every" and self.every_by == "tuples" and every != int(every):
             yield "emit", f"tuples are counted in whole numbers, got {every}."
         if self.emit != "close" and self.by in ("time", "value") and self.advance == 0:
-            yield "emit", "a window with advance 0 has a result for each tuple anyway."
+            yield "emit", "a window with advance 0 already emits a result for each tuple."
         if self.by == "landmark" and self.emit == "close" and not self.flush:
             yield (
                 "emit",
@@ -153,11 +164,11 @@ class Window:
     def _timeout_problems(self) -> Iterator[tuple[str, str]]:
         if self.obsolete == "drop":
             if self.timeout is None:
-                yield "obsolete", "say after which timeout a window is obsolete."
+                yield "obsolete", "set the timeout after which a window is obsolete."
             if self.emit != "close" or self.by not in ("time", "tuples") or self.advance == 0:
                 yield (
                     "obsolete",
-                    "only time and tuple windows that give results when they close can be dropped.",
+                    "only time and tuple windows that emit when they close can be dropped.",
                 )
         elif self.timeout is not None and self.by != "tuples":
             only = "only tuple windows, and windows with obsolete: drop, have a timeout"
@@ -177,7 +188,7 @@ _DEFAULTS = {field.name: field.default for field in fields(Window)}
 
 
 def _every_by(by: By) -> Unit:
-    """What ``emit: {every: n}`` counts where it does not say."""
+    """Return the default unit of ``emit: {every: n}``."""
     return "time" if by == "time" else "tuples"
 
 
@@ -202,7 +213,7 @@ def _read_slack(plain: object) -> dict[str, Any]:
 
 
 def time(size: Number, advance: Number | None = None, **more: Any) -> Window:
-    """A window over ``size`` units of the order attribute, moved by ``advance``.
+    """Make a window over ``size`` units of the order attribute, moved by ``advance``.
 
     >>> time(3600, advance=600).step
     600
@@ -211,22 +222,22 @@ def time(size: Number, advance: Number | None = None, **more: Any) -> Window:
 
 
 def tuples(size: Number, advance: Number | None = None, **more: Any) -> Window:
-    """A window over the last ``size`` tuples, moved by ``advance`` tuples."""
+    """Make a window over the last ``size`` tuples, moved by ``advance`` tuples."""
     return _make("tuples", size=size, advance=advance, **more)
 
 
 def value(field: str, size: Number, advance: Number | None = None, **more: Any) -> Window:
-    """A window over ``size`` units of the value of ``field``."""
+    """Make a window over ``size`` units of the value of ``field``."""
     return _make("value", size=size, advance=advance, field=field, **more)
 
 
 def runs(**more: Any) -> Window:
-    """A window over tuples in a row with the same group-by value (Aurora's Tumble)."""
+    """Make a window over consecutive tuples with the same group-by values (Aurora's Tumble)."""
     return _make("runs", **more)
 
 
 def landmark(**more: Any) -> Window:
-    """A window that keeps growing from the first tuple on."""
+    """Make a window that grows from the first tuple on."""
     return _make("landmark", **more)
 
 

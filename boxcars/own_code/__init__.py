@@ -1,1 +1,1 @@
-"""The user's own code on its way to Spark's workers: what is used, its identity, its bundle."""
+"""The user's code in a network: what is used, its identity, and its bundle for the workers."""

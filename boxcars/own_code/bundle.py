@@ -1,7 +1,7 @@
-"""Bundles: the user's code as one file, named by its content, for workers that have only Boxcars.
+"""Bundles: the user's code as one file, named by its hash, for workers that only have Boxcars.
 
-Modules travel as their source files and are imported by the worker. What was typed into a script or
-a notebook has no module to import: it travels by value, as cloudpickle packs it.
+Modules are shipped as source files, and imported by the worker. Code from a script or a notebook
+has no importable module: it is shipped by value, pickled by cloudpickle.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from boxcars.own_code.sources import is_own, sources_of, top_of
 cloudpickle: Any = untyped_cloudpickle
 
 OBJECTS = "__boxcars__.pickle"
-"""The file in a bundle that says what to register."""
+"""The file in a bundle with the pickled objects to register."""
 _LARGEST = 32 << 20
-"""Bytes of a bundle: what is larger had better be installed."""
+"""Bytes; larger code must be installed on the workers."""
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Where a bundle is, and the digest that it must have."""
+    """The path of a bundle, and its expected digest."""
 
     path: str
     name: str
 
 
 def pack(used: Iterable[OwnCode]) -> bytes:
-    """Code as the bytes of a bundle."""
+    """Pack code into the bytes of a bundle."""
     used = tuple(used)
     objects = list(map(_pickled, used))
-    homes = {top_of(own.thing) for own in used}
-    beside = {module.partition(".")[0] for one in objects for module in _modules_in(one)}
-    files = {**sources_of(homes | set(filter(is_own, beside))), OBJECTS: pickle.dumps(objects)}
+    modules = {top_of(own.thing) for own in used}
+    mentioned = {module.partition(".")[0] for one in objects for module in _modules_in(one)}
+    files = {**sources_of(modules | set(filter(is_own, mentioned))), OBJECTS: pickle.dumps(objects)}
     packed = io.BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as bundle:
         for name, content in sorted(files.items()):
             bundle.writestr(ZipInfo(name), content, ZIP_DEFLATED)
     if packed.tell() > _LARGEST:
         raise Wrong(
-            f"your code and the packages beside it take {packed.tell() >> 20} MB, more than "
-            f"{_LARGEST >> 20}: install them on the workers of Spark."
+            f"your code and its packages take {packed.tell() >> 20} MB, more than the limit of "
+            f"{_LARGEST >> 20} MB: install them on the Spark workers."
         )
     return packed.getvalue()
 
 
 def keep_bundle(used: Iterable[OwnCode], folder: Path) -> Bundle:
-    """Write a bundle to the folder of a run; what earlier runs left there is removed."""
+    """Write a bundle to the folder of a run; bundles of earlier runs are removed."""
     data = pack(used)
     name = sha256(data).hexdigest()
     path = folder / f"{name}.zip"
@@ -75,21 +75,21 @@ def keep_bundle(used: Iterable[OwnCode], folder: Path) -> Bundle:
 
 
 def _pickled(own: OwnCode) -> bytes:
-    """What to register: by reference where a worker can import it, else by value."""
+    """Pickle an object to register: by reference if a worker can import it, else by value."""
     with _by_value(getattr(own.thing, "__module__", None)):
         try:
             packed: bytes = cloudpickle.dumps(own)
         except Exception as error:  # whatever an object's own code raises
             raise Wrong(
-                f"{own.key} can't be sent to the workers of Spark: {error}. "
-                "It refers to something that can't be copied: make that inside of it."
+                f"{own.key} can't be sent to the Spark workers: {error}. "
+                "It refers to an object that can't be pickled: create that object inside it."
             ) from None
     return packed
 
 
 @contextmanager
 def _by_value(module: str | None) -> Iterator[None]:
-    """Pack by value what comes from a module that has no file."""
+    """Pickle by value if the module of an object has no file."""
     found = sys.modules.get(module or "")
     if found is None or module == "__main__" or getattr(found, "__file__", None):
         yield
@@ -102,7 +102,7 @@ def _by_value(module: str | None) -> Iterator[None]:
 
 
 def _modules_in(pickled: bytes) -> Iterator[str]:
-    """The names of loaded modules that a pickled object mentions."""
+    """The names of loaded modules that a pickled object refers to."""
     for _, argument, _ in pickletools.genops(pickled):
         if isinstance(argument, str) and argument in sys.modules:
             yield argument

@@ -1,8 +1,8 @@
-"""The identity of code: a digest that changes with what the code does, and with nothing else.
+"""The identity of code: a digest that changes if and only if the behavior of the code changes.
 
-A function that calls another one of the user's changes with that one. Comments, docstrings, line
-numbers and the place of a file do not matter. What a library does is not looked into. Bytecode
-differs between minor versions of Python, and so does the digest.
+It includes the user's functions that a function calls. Comments, docstrings, line numbers and the
+location of a file do not matter. Library code is not inspected. Bytecode differs between minor
+versions of Python, and so does the digest.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _UNSAID = frozenset(
     {"__doc__", "__module__", "__dict__", "__weakref__", "__firstlineno__", "__abstractmethods__"}
     | {"__static_attributes__", "__qualname__", "_abc_impl", "__dataclass_params__"}
 )
-"""Attributes of a class that do not say what it does."""
+"""Attributes of a class that do not affect its behavior."""
 _EQUAL = (tuple, frozenset, types.CodeType)
-"""Values that Python may have once or several times, as it likes; they hold no loops."""
+"""Types whose equal values Python may share or copy at will; they contain no cycles."""
 _LENGTH = 32
 
 
@@ -38,14 +38,14 @@ def identity(thing: Any) -> str:
 
 
 class _Facts:
-    """All that something depends on, in words; code in the package ``root`` is looked into."""
+    """Everything that an object depends on, as text; code in the package ``root`` is included."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._seen: dict[int, Any] = {}
 
     def of(self, thing: Any, names: tuple[str, ...] = ()) -> Iterator[str]:
-        """The facts of one thing; of a module those of the ``names`` that are used of it."""
+        """The facts of one object; for a module those of the ``names`` that are used."""
         if isinstance(thing, bool | int | float | complex | str | bytes | None):
             yield repr(thing)
             return
@@ -53,7 +53,7 @@ class _Facts:
             if id(thing) in self._seen:
                 yield "again"
                 return
-            self._seen[id(thing)] = thing  # kept alive: an id is not used twice meanwhile
+            self._seen[id(thing)] = thing  # keeps it alive, so that its id stays unique
         yield type(thing).__name__
         yield from self._look(thing, names)
 
@@ -85,7 +85,7 @@ class _Facts:
                 if name in vars(module):
                     yield name
                     yield from self.of(vars(module)[name], names)
-            self._seen.pop(id(module), None)  # another function may use other names of it
+            self._seen.pop(id(module), None)  # another function may use other names of the module
 
     def _function(self, function: types.FunctionType) -> Iterator[str]:
         if not self._is_own(top_of(function)):
@@ -119,11 +119,11 @@ class _Facts:
                 yield from self.of(value)
 
     def _value(self, value: Any) -> Iterator[str]:
-        """A value of any other kind: by its bytes if it has some, else by its type."""
+        """A value of any other type: its pickled bytes, or only its type if it can't be pickled."""
         yield type(value).__qualname__
         try:
             yield sha256(pickle.dumps(value)).hexdigest()
-        except Exception:  # whatever the object's own code raises
+        except Exception:  # the object's own code may raise anything
             yield "opaque"
 
 
@@ -135,7 +135,7 @@ def _content(cell: types.CellType) -> Any:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    """The names that code looks up, also those in functions inside of it."""
+    """The names that code refers to, including those in nested functions."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
@@ -156,4 +156,4 @@ _PARTS: Mapping[Any, Callable[[Any], Any]] = {
     functools.partial: lambda thing: (thing.func, thing.args, thing.keywords),
     functools.cached_property: lambda thing: (thing.func,),
 }
-"""What things are made of, by their kind."""
+"""The parts of an object, by its type."""

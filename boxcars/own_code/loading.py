@@ -1,4 +1,4 @@
-"""Bundles in a worker: unpacked once for each machine, imported and registered once a process."""
+"""Loads bundles in a worker: unpacked once on each machine, registered once in each process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zipfile import ZipFile
 from boxcars.connectors.formats import converter
 from boxcars.expr.functions import function
 from boxcars.kernels.aggregates.user import aggregate
-from boxcars.kernels.user.imports import keep_named
+from boxcars.kernels.user.imports import register_named
 from boxcars.model.box import register_box
 from boxcars.model.own_code import Kind, OwnCode
 from boxcars.model.private_folder import private_folder
@@ -29,14 +29,14 @@ _REGISTER: Mapping[Kind, Callable[[OwnCode], object]] = {
     "aggregate": lambda own: aggregate(name=own.name, **own.options)(own.thing),
     "format": lambda own: converter(own.name)(own.thing),
     "box": lambda own: register_box(own.thing),
-    "object": lambda own: keep_named(own.name, own.thing),
+    "object": lambda own: register_named(own.name, own.thing),
 }
 _loaded: list[Bundle] = []
-"""The bundle that this process has loaded last."""
+"""The bundle that this process loaded last."""
 
 
 def load_bundle(bundle: Bundle | None) -> None:
-    """Make the code of a bundle known to this process, in place of the one before it."""
+    """Register the code of a bundle in this process; it replaces the previous bundle."""
     if bundle is None or _loaded == [bundle]:
         return
     folder = _unpack(bundle)
@@ -46,17 +46,17 @@ def load_bundle(bundle: Bundle | None) -> None:
             own: OwnCode = pickle.loads(packed)
             _REGISTER[own.kind](own)
     except ModuleNotFoundError:
-        raise  # with the sentence for what executors lack
+        raise  # the driver explains which module the executors lack
     except BoxcarsError:
         raise
-    except Exception as error:  # whatever the user's modules raise when they are imported
+    except Exception as error:  # the user's modules may raise anything on import
         what = f"{type(error).__name__}: {error}"
-        raise BoxcarsError(f"your code can't be loaded by a worker of Spark: {what}") from error
+        raise BoxcarsError(f"a Spark worker can't load your code: {what}") from error
     _loaded[:] = [bundle]
 
 
 def _unpack(bundle: Bundle) -> Path:
-    """The folder with the files of a bundle: the same for all workers of a user on a machine."""
+    """Unpack a bundle to a folder that all workers of a user on a machine share."""
     folder = private_folder("boxcars-code") / bundle.name
     if folder.exists():
         return folder
@@ -65,7 +65,9 @@ def _unpack(bundle: Bundle) -> Path:
     except OSError as error:
         raise BoxcarsError(f"{bundle.path}: can't be read: {error.strerror}.") from None
     if sha256(data).hexdigest() != bundle.name:
-        raise BoxcarsError(f"{bundle.path}: the bundle of your code is damaged: run it again.")
+        raise BoxcarsError(
+            f"{bundle.path}: the bundle of your code is damaged: start the run again."
+        )
     part = Path(tempfile.mkdtemp(dir=folder.parent))
     with ZipFile(BytesIO(data)) as packed:
         packed.extractall(part)
@@ -76,7 +78,7 @@ def _unpack(bundle: Bundle) -> Path:
 
 
 def _enter(folder: Path) -> None:
-    """Import from this folder: modules of the same names that came from elsewhere are forgotten."""
+    """Import from this folder; loaded modules with the same names are dropped."""
     others = folder.parent
     sys.path[:] = [path for path in sys.path if not Path(path).is_relative_to(others)]
     sys.path.insert(0, str(folder))

@@ -1,4 +1,4 @@
-"""Source files of the user's modules: which modules are the user's, and what belongs to them."""
+"""Finds the user's modules and their source files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Any
 _NATIVE = (".so", ".pyd", ".dylib")
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
-"""The folders that packages are installed into."""
+"""Names of folders into which packages are installed."""
 _LARGEST_FILE = 1 << 20
-"""Bytes: larger files are data, which does not belong into a package."""
+"""Bytes; larger files are taken for data and are not shipped."""
 
 
 def is_own(top: str) -> bool:
-    """Whether a top-level module is the user's: neither Python's, nor ours, nor installed.
+    """Whether a top-level module is the user's: not Python's, not Boxcars', and not installed.
 
     >>> is_own("json"), is_own("polars"), is_own("boxcars"), is_own("__main__")
     (False, False, False, True)
@@ -30,14 +30,14 @@ def is_own(top: str) -> bool:
         return True
     if top in sys.stdlib_module_names or top in ("boxcars", "builtins", ""):
         return False
-    places = _places(top)
-    return bool(places) and not any(_INSTALLED & set(place.parts) for place in places)
+    locations = _locations(top)
+    return bool(locations) and not any(_INSTALLED & set(location.parts) for location in locations)
 
 
 def top_of(thing: Any) -> str:
     """The top-level module that a function, a class or the class of a value comes from.
 
-    What was typed in, or made from a text, comes from ``__main__``.
+    Code from a console, or compiled from a text, comes from ``__main__``.
 
     >>> from pathlib import Path
     >>> top_of(Path), top_of(Path())
@@ -47,7 +47,7 @@ def top_of(thing: Any) -> str:
     return (module or "__main__").partition(".")[0]
 
 
-def _places(top: str) -> tuple[Path, ...]:
+def _locations(top: str) -> tuple[Path, ...]:
     """The file of a top-level module, or the folders of a package."""
     try:
         spec = find_spec(top)
@@ -56,18 +56,18 @@ def _places(top: str) -> tuple[Path, ...]:
     if spec is None:
         return ()
     if spec.submodule_search_locations is not None:
-        return tuple(Path(place).resolve() for place in spec.submodule_search_locations)
+        return tuple(Path(location).resolve() for location in spec.submodule_search_locations)
     return (Path(spec.origin).resolve(),) if spec.origin and spec.has_location else ()
 
 
 def sources_of(tops: Iterable[str]) -> dict[str, bytes]:
     """The files of modules and of all the user's modules that they import, by path in a bundle.
 
-    What workers have is left out: Python, Boxcars and what it needs. So is a package that holds
-    machine code: it must be installed where it is to run.
+    What workers have is left out: Python, Boxcars and its dependencies. So is a package with native
+    code: it must be installed on the workers.
     """
     found: dict[str, bytes] = {}
-    waiting, seen = list(tops), {"__main__", *_there()}
+    waiting, seen = list(tops), {"__main__", *_on_workers()}
     while waiting:
         top = waiting.pop()
         if top in seen or top in sys.stdlib_module_names:
@@ -84,20 +84,20 @@ def sources_of(tops: Iterable[str]) -> dict[str, bytes]:
 
 
 @cache
-def _there() -> frozenset[str]:
-    """Boxcars, and the packages that are installed with it."""
+def _on_workers() -> frozenset[str]:
+    """Boxcars and its dependencies."""
     return frozenset(
         {"boxcars", *(re.split(r"[^\w-]", need)[0] for need in requires("boxcars") or ())}
     )
 
 
 def _files(top: str) -> Iterator[tuple[str, Path]]:
-    for place in _places(top):
-        if place.is_file():
-            yield place.name, place
+    for location in _locations(top):
+        if location.is_file():
+            yield location.name, location
             continue
-        for path in sorted(place.rglob("*")):
-            inner = path.relative_to(place)
+        for path in sorted(location.rglob("*")):
+            inner = path.relative_to(location)
             hidden = any(part.startswith(".") or part in _LEFT_OUT for part in inner.parts)
             if not hidden and path.is_file() and path.stat().st_size <= _LARGEST_FILE:
                 yield (Path(top) / inner).as_posix(), path

@@ -1,4 +1,4 @@
-"""Which code of the user's own a network uses, box by box."""
+"""Finds the user's code that a network uses, box by box."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from boxcars.kernels.user.imports import find_named
 from boxcars.model.box import Box
+from boxcars.model.flatten import flatten
 from boxcars.model.network import Network
 from boxcars.model.own_code import OwnCode, find_own
 from boxcars.model.problem import Wrong
-from boxcars.model.superbox import flatten
 from boxcars.own_code.identity import identity
 from boxcars.own_code.sources import top_of
 
@@ -19,7 +19,7 @@ _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 
 def used_by(box: Box) -> Iterator[OwnCode]:
-    """The functions that its expressions call, its format, its class, and its own type."""
+    """The user's code of a box: functions in its expressions, its format, its class, its type."""
     if own := find_own("box", box.type):
         yield own
     plain = box.plain()
@@ -33,12 +33,12 @@ def used_by(box: Box) -> Iterator[OwnCode]:
     if box.code is not None:
         name = str(plain[box.code])
         thing = find_named(name, box.code)
-        if top_of(thing) != "boxcars":  # which workers have
+        if top_of(thing) != "boxcars":  # workers have Boxcars itself
             yield OwnCode("object", name, thing)
 
 
 def _texts(plain: Any) -> Iterator[str]:
-    """All texts in plain data."""
+    """All strings in plain data."""
     if isinstance(plain, str):
         yield plain
     elif isinstance(plain, Mapping):
@@ -50,7 +50,7 @@ def _texts(plain: Any) -> Iterator[str]:
 
 
 def used_in(net: Network) -> dict[str, OwnCode]:
-    """All code that a network uses, by key and in order."""
+    """All user code of a network, sorted by key."""
     found: dict[str, OwnCode] = {}
     for name, node in flatten(net).network.boxes.items():
         try:
@@ -61,5 +61,5 @@ def used_in(net: Network) -> dict[str, OwnCode]:
 
 
 def identities(used: Mapping[str, OwnCode]) -> dict[str, str]:
-    """What tells each piece of code from another version of it."""
+    """The identity of each piece of code, by key."""
     return {key: identity(own.thing) for key, own in used.items()}

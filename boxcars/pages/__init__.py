@@ -1,7 +1,7 @@
 """The pages of the boxes in ``docs/boxes/``: generated parts, drawings and the index.
 
-A page is written by hand but for its generated parts. The example of a page is the network in its
-first YAML file: the table of outputs and the drawings are made from it.
+A page is written by hand except for its generated parts. The example of a page is the network in
+its first YAML file; the table of outputs and the drawings are generated from it.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from boxcars.pages.scenes import draw_scene
 from boxcars.pages.words import NOTE, arity, paper, parameter_table, summary
 
 SECTIONS = ("What it is for", "Parameters", "Outputs", "Example", "Edge cases", "Cost", "Paper")
-"""The headings that every page has."""
+"""Headings that every page has."""
 EDGES = ("Late tuples", "Nulls", "Ties", "End of input")
-"""What every page says under "Edge cases"."""
+"""Topics that every page covers under "Edge cases"."""
 PARTS = ("head", "parameters", "outputs", "paper")
-"""The generated parts that every page has."""
+"""Generated parts that every page has."""
 FOLDER, DRAWINGS = "docs/boxes", "docs/img/boxes"
 _OTHERS = ("docs/reference/windows.md",)
-"""Further pages with drawings."""
+"""Other pages with drawings."""
 
 
 def our_boxes() -> Mapping[str, type[Box]]:
-    """The boxes that are part of Boxcars, by type."""
+    """The built-in boxes, by type."""
     return {n: cls for n, cls in box_types().items() if cls.__module__.startswith("boxcars.boxes.")}
 
 
 def generated_pages(root: Path) -> dict[Path, str]:
-    """The pages of all boxes with their drawings, and the index."""
+    """The pages and drawings of all boxes, and the index."""
     files = {root / FOLDER / "README.md": index_page()}
     for name, cls in our_boxes().items():
         path = root / FOLDER / f"{name}.md"
@@ -56,7 +56,7 @@ def _drawings(root: Path, page: Page) -> dict[Path, str]:
 
 
 def skeleton() -> str:
-    """A page without a word: what is to be generated is marked, all else is to be written."""
+    """An empty page: headings to write below, and markers for the generated parts."""
     lines = ["<!-- generated: head -->", "<!-- end -->"]
     for section in SECTIONS:
         lines += ["", f"## {section}"]
@@ -66,14 +66,14 @@ def skeleton() -> str:
 
 
 def index_page() -> str:
-    """All boxes with their signs and a line each, those without state first."""
+    """All boxes with icon and summary, stateless boxes first."""
     lines = [
         "# The boxes",
         "",
         f"<!-- {NOTE} -->",
         "",
-        "A page for each box: what it is for, a drawing, an example, its edge cases and its cost.",
-        "All parameters are [on one page](../reference/boxes.md) too.",
+        "One page per box: what it is for, a drawing, an example, edge cases and cost.",
+        "[Boxes](../reference/boxes.md) lists all parameters on one page.",
     ]
     kinds = {
         "Stateless": lambda cls: not cls.stateful and not _stored(cls),
@@ -93,11 +93,11 @@ def _stored(cls: type[Box]) -> bool:
 
 
 def generated_parts(cls: type[Box], page: Page) -> dict[str, str]:
-    """What is generated of the page of a box."""
+    """The generated parts of the page of a box."""
     kind = "over stored tables" if _stored(cls) else "stateful" if cls.stateful else "stateless"
     number = "1 input" if arity(cls) == "1" else f"{arity(cls)} inputs"
     head = [f"# {cls.icon} {cls.type}", "", _code(summary(cls)), "", f"*{number}, {kind}.*"]
-    table = list(parameter_table(cls)) or ["It has none."]
+    table = list(parameter_table(cls)) or ["None."]
     outputs = list(_outputs(cls, page)) or ["Write an example as a YAML file first."]
     return {
         "head": "\n".join(head),
@@ -108,7 +108,7 @@ def generated_parts(cls: type[Box], page: Page) -> dict[str, str]:
 
 
 def find_example(cls: type[Box], page: Page) -> tuple[Network, str] | None:
-    """The network of the first YAML file of a page, and the box of that type in it."""
+    """The network in the first YAML file of a page, and the name of the box of that type in it."""
     texts = [text for name, text in page.files.items() if name.endswith(".yaml")]
     if not texts:
         return None
@@ -118,7 +118,7 @@ def find_example(cls: type[Box], page: Page) -> tuple[Network, str] | None:
 
 
 def _outputs(cls: type[Box], page: Page) -> Iterator[str]:
-    """A row for each output of the box in the example, with the fields that leave by it."""
+    """A row for each output of the box in the example, with the fields of its tuples."""
     example = find_example(cls, page)
     if example is None:
         return
@@ -126,14 +126,14 @@ def _outputs(cls: type[Box], page: Page) -> Iterator[str]:
     with page.written():
         schemas = net.check().or_raise().schemas
     box = net.boxes[name].box
-    yield "| output | in the example | its fields there |"
+    yield "| output | in the example | fields |"
     yield "| --- | --- | --- |"
     for port in (*box.ports, *box.side_ports):
         arc = Arc(name, port)
         yield f"| `{port}` | `{arc}` | {_fields(str(schemas[arc]))} |"
     yield ""
     marks = "".join(str(schema) for arc, schema in schemas.items() if arc.source == name)
-    unordered = ", `?` one that is not in order" if "?" in marks else ""
+    unordered = ", `?` one that is not sorted" if "?" in marks else ""
     yield f"(`*` marks the order attribute{unordered}.)"
 
 
@@ -142,5 +142,5 @@ def _fields(schema: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Docstrings mark code by two backticks, pages by one."""
+    """Turn the double backticks of docstrings into the single backticks of Markdown."""
     return re.sub(r"``(.+?)``", r"`\1`", text)

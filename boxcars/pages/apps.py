@@ -15,9 +15,10 @@ _HEAD = f"""# The applications of the papers
 
 <!-- {NOTE} -->
 
-Each is a network of ordinary boxes with a generator of data that has cases planted in it, and near
-misses. `boxcars apps` lists them; `boxcars apps NAME` runs one on Spark and tells what it found.
-They live in `boxcars/apps/`, and `--out FOLDER` keeps the network, the data and the results.
+Each application is a network of ordinary boxes, with a data generator that plants known cases and
+near misses. `boxcars apps` lists them; `boxcars apps NAME` runs one on Spark, reports what it found
+and compares it with what was planted. The code is in `boxcars/apps/`; `--out FOLDER` saves the
+network, the data and the results.
 """
 
 
@@ -30,7 +31,7 @@ def generated_apps(root: Path) -> dict[Path, str]:
 
 
 def index() -> str:
-    """All applications by family, with a sentence each."""
+    """All applications by family, with one sentence each."""
     lines = [_HEAD]
     for family, members in groupby(apps().values(), lambda app: app.family):
         lines.append(f"## {family[0].upper()}{family[1:]}")

@@ -13,36 +13,36 @@ _HEAD = f"""# Connectors
 
 <!-- {NOTE} -->
 
-A system outside is a source or a sink by its address: `bx.run(net, {{"calls":
-"redis://host/calls"}}, {{"alarms": "postgresql://host/db?table=alarms"}})`, or `--source
-calls=redis://host/calls` on the command line. In Python each is a class, too, which takes the
-address and options: `Redis("redis://host/calls", from_="new")`. `pip install
-'boxcars[connectors]'` brings the libraries that they need; `boxcars connectors` lists them.
+A connector makes an external system a source or a sink, addressed by a URL: `bx.run(net,
+{{"calls": "redis://host/calls"}}, {{"alarms": "postgresql://host/db?table=alarms"}})`, or `--source
+calls=redis://host/calls` on the command line. In Python each connector is also a class that takes
+the address and options: `Redis("redis://host/calls", from_="new")`. `pip install
+'boxcars[connectors]'` installs the client libraries; `boxcars connectors` lists the connectors.
 """
 _TAIL = """
-*Exactly once* is meant for a run that is killed at any time and goes on from its checkpoint, and
-for a server that is killed and comes back with all that it has acknowledged. A server that
-forgets what it has acknowledged loses it.
+*Exactly once* holds when the run is killed at any time and resumes from its checkpoint, and when
+the server is killed and comes back with everything it has acknowledged. Data that a server
+acknowledged and then lost stays lost.
 
 ## What they have in common
-- **Secrets** come from the environment: `redis://ann:${REDIS_PASSWORD}@host/calls`. They are
-  never shown, neither in errors nor in logs.
-- **Messages** are JSON objects, one for each tuple. `format=csv`, `xml`, `binary` or a [format of
-  your own](../how-to/own-functions.md) makes them something else, with options such as
-  `format.delimiter=;`; `format=arrow` sends and takes whole tables.
-- **Dead letters**: a message that is no tuple goes to the folder `dead` of the checkpoint, with
-  the reason.
-- **Back-pressure**: what comes is written to the checkpoint before it is acknowledged. If the run
-  falls behind, no more is asked for, and it waits where it is.
-- **Reconnection**: a connection that is lost is opened again, with pauses from 0.1 to 10 seconds,
-  however long it takes. A sink lets the run wait for 600 seconds; `patience=60` makes that a
-  minute. Then the run fails, and can go on from its checkpoint.
-- **Mistakes** are told when a run begins, in a sentence: nobody answers, a wrong password, no
-  such topic, an option that nobody knows.
+- **Secrets** come from the environment: `redis://ann:${REDIS_PASSWORD}@host/calls`. They never
+  appear in errors or logs.
+- **Messages** are JSON objects, one per tuple. `format=csv`, `xml`, `binary` or a [format of your
+  own](../how-to/own-functions.md) selects another format, with options such as
+  `format.delimiter=;`; `format=arrow` sends and receives whole tables.
+- **Dead letters**: a message that cannot be parsed goes to the folder `dead` of the checkpoint,
+  with the reason.
+- **Back-pressure**: messages are written to the checkpoint before they are acknowledged. If the
+  run falls behind, it requests no more, and messages wait in the external system.
+- **Reconnection**: a lost source connection is retried until it succeeds, with a backoff from 0.1
+  to 10 seconds. A sink is retried for 600 seconds; `patience=60` makes that a minute. Then the
+  run fails, and can be resumed from its checkpoint.
+- **Configuration errors** are reported when the run starts, in one sentence: connection refused,
+  wrong password, no such topic, unknown option.
 
-Another system? [Add a connector](../how-to/add-a-connector.md), in your own package. Whatever
-[Spark reads](../how-to/sources-and-sinks.md) is a source, too; programs that want to talk to a
-run themselves [feed and tap it](../how-to/feed-and-tap.md).
+To connect another system, [add a connector](../how-to/add-a-connector.md) in your own package.
+Anything that [Spark reads](../how-to/sources-and-sinks.md) is also a source; programs that talk
+to a run directly can [feed and tap it](../how-to/feed-and-tap.md).
 """
 
 
@@ -52,7 +52,7 @@ def generated_connectors(root: Path) -> dict[Path, str]:
 
 
 def index() -> str:
-    """Our connectors, with what they guarantee and what that was tested against."""
+    """The built-in connectors: their guarantees, and the servers they were tested against."""
     lines = [
         _HEAD,
         "| | addresses | class in `boxcars.connectors.systems` | source | sink | tested against |",

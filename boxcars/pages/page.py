@@ -1,8 +1,8 @@
-"""A page of the docs: its generated parts, the files in it and the descriptions of its drawings.
+"""A page of the docs: its generated parts, its files and the descriptions of its drawings.
 
-A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. A drawing is
-described by a comment, ``<!-- drawing: NAME.svg`` and a few lines of YAML. A block of code behind
-``<!-- file: NAME -->`` is a file.
+A generated part is between ``<!-- generated: NAME -->`` and ``<!-- end -->``. A drawing is
+described by a comment, ``<!-- drawing: NAME.svg`` and a few lines of YAML. A code block directly
+after a line ``**`NAME`**`` is the file NAME.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from boxcars.model.problem import BoxcarsError
 
 _PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- end -->)", re.S)
 _DRAWING = re.compile(r"<!-- drawing: (?P<name>[\w-]+\.svg)\n(?P<text>.*?)-->", re.S)
-_FILE = re.compile(r"<!-- file: (?P<name>\S+) -->\n+```\w+\n(?P<text>.*?)^```", re.M | re.S)
+_FILE = re.compile(r"^\*\*`(?P<name>[\w.-]+)`\*\*\n+```\w+\n(?P<text>.*?)^```", re.M | re.S)
 _SECTION = re.compile(r"^## (?P<name>.+)$", re.M)
 
 
 @dataclass(frozen=True)
 class Page:
-    """The text of a page, and what is in it."""
+    """The Markdown text of a page, and access to its parts."""
 
     text: str
 
     @property
     def files(self) -> dict[str, str]:
-        """The files in the page, by name."""
+        """The texts of the files in the page, by file name."""
         return {match["name"]: match["text"] for match in _FILE.finditer(self.text)}
 
     @property
     def drawings(self) -> dict[str, dict[str, Any]]:
-        """The descriptions of drawings, by the name of the drawing."""
+        """The parsed descriptions of drawings, by file name of the drawing."""
         found = {}
         for match in _DRAWING.finditer(self.text):
             described = yaml.safe_load(match["text"])
             if not isinstance(described, dict) or "kind" not in described:
-                raise BoxcarsError(f"the description of {match['name']} says no kind.")
+                raise BoxcarsError(f"the description of {match['name']} has no 'kind'.")
             found[match["name"]] = described
         return found
 
@@ -55,23 +55,23 @@ class Page:
 
     @property
     def sections(self) -> dict[str, str]:
-        """The text below each heading of the second level, without comments."""
+        """The text below each second-level heading, without comments."""
         pieces = _SECTION.split(re.sub(r"<!--.*?-->", "", self.text, flags=re.S))
         return dict(zip(pieces[1::2], (text.strip() for text in pieces[2::2]), strict=True))
 
     def with_parts(self, parts: Mapping[str, str]) -> str:
-        """The text with its generated parts as they should be."""
+        """Return the text with its generated parts replaced."""
 
         def fill(match: re.Match[str]) -> str:
             if match["name"] not in parts:
-                raise BoxcarsError(f"nobody knows how to generate '{match['name']}'.")
+                raise BoxcarsError(f"there is no generator for the part '{match['name']}'.")
             return f"{match[1]}{parts[match['name']]}\n{match[3]}"
 
         return _PART.sub(fill, self.text)
 
     @contextmanager
     def written(self) -> Iterator[Path]:
-        """A folder with the files of the page, whose modules can be imported."""
+        """Write the files of the page to a temporary folder, on the import path."""
         with TemporaryDirectory() as folder:
             for name, text in self.files.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8")

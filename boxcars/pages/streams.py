@@ -1,24 +1,22 @@
-"""Drawings of boxes over two streams, and of boxes in which tuples wait."""
+"""Drawings of boxes with two inputs, and of boxes that hold tuples back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from boxcars.draw.windows import Bar, Chart, Dot, Lane, Link
 from boxcars.kernels.contract import Frontier, Stateful
 from boxcars.model.arc import LATE, MAIN
-
-if TYPE_CHECKING:
-    from boxcars.pages.scenes import Scene
+from boxcars.pages.scene import Scene
 
 _TONES: tuple[Any, ...] = ("left", "right")
 
 
 def _label(scene: Scene) -> str:
-    """The field that names a tuple."""
+    """The field whose value labels a tuple."""
     return str(scene.described.get("label", "id"))
 
 
@@ -37,7 +35,7 @@ def _inputs(scene: Scene) -> list[Lane]:
 
 
 def _tone(scene: Scene, row: Mapping[str, Any], number: int) -> Any:
-    """The colour of a tuple: that of its input, or of its value of the field ``colour``."""
+    """The colour of a tuple: by its input, or by its value in the field named by ``colour``."""
     field = scene.described.get("colour")
     if field is None:
         return _TONES[number % 2]
@@ -56,26 +54,26 @@ def _chart(scene: Scene, lanes: list[Lane], **more: Any) -> Chart:
 
 
 def match_chart(scene: Scene) -> Chart:
-    """Two streams with a line between each two tuples that match, and the pairs below.
+    """Two streams with a line between tuples that match, and the joined pairs below.
 
-    ``band`` names a tuple of the left stream, around which the window is shown.
+    ``band`` names a tuple of the left stream; the window around it is shown.
     """
     lanes, label = _inputs(scene), _label(scene)
-    places = [{dot.text: dot.at for dot in lane.dots} for lane in lanes]
+    times = [{dot.text: dot.at for dot in lane.dots} for lane in lanes]
     links, pairs = [], []
     for row in scene.rows():
         one, other = (_short(row[f"{side}_{label}"]) for side in ("left", "right"))
-        links.append(Link((0, places[0][one]), (1, places[1][other])))
+        links.append(Link((0, times[0][one]), (1, times[1][other])))
         pairs.append(Dot(next(iter(row.values())), f"{one}{other}", "result"))
     band = None
     if name := scene.described.get("band"):
         size = scene.node.box.plain()["window"]["time"]
-        band = (places[0][name] - size, places[0][name] + size)
+        band = (times[0][name] - size, times[0][name] + size)
     return _chart(scene, [*lanes, Lane("pairs", tuple(pairs))], links=tuple(links), band=band)
 
 
 def merge_chart(scene: Scene) -> Chart:
-    """Streams, and below them what leaves; a tuple that does not leave is hollow."""
+    """The input streams, and the output below; a tuple that is dropped is hollow."""
     lanes = _inputs(scene)
     left = {_short(row[_label(scene)]) for row in scene.rows()}
     known = {dot.text: dot for lane in lanes for dot in lane.dots}
@@ -113,14 +111,14 @@ def wait_chart(scene: Scene) -> Chart:
 
 
 def _wait(name: str, dot: Dot, until: float, port: str, names: Mapping[str, str]) -> Bar:
-    in_vain = port != MAIN
+    late = port != MAIN
     says = (names.get(port, port), f"{until:g}")
-    tone: Any = "late" if in_vain else "window"
+    tone: Any = "late" if late else "window"
     return Bar(name, dot.at, until, (dot,), until, says, tone, (True, until == dot.at))
 
 
 def buffer_chart(scene: Scene) -> Chart:
-    """Who waits in the buffer of a sort, tuple by tuple; the axis counts the tuples that come."""
+    """The tuples in the buffer of a sort; the axis counts the tuples that have arrived."""
     box, (arc,) = scene.node.box, scene.node.inputs
     assert isinstance(box, Stateful)
     schema = scene.net.check().schemas[arc]
@@ -152,8 +150,8 @@ def buffer_chart(scene: Scene) -> Chart:
         if port == MAIN:
             out.append(Dot(until, values[name]))
     out.sort(key=lambda dot: (dot.at, float(dot.text)))
-    came = tuple(bar.dots[0] for bar in bars)
-    lanes = [Lane("come", came), Lane("leave", tuple(out))]
+    arrived = tuple(bar.dots[0] for bar in bars)
+    lanes = [Lane("arrive", arrived), Lane("leave", tuple(out))]
     labels = ("", *(str(i + 1) for i in range(len(rows))), "end")
     return Chart(
         scene.described["title"],
@@ -169,7 +167,7 @@ def buffer_chart(scene: Scene) -> Chart:
 
 
 def curve_chart(scene: Scene) -> Chart:
-    """The values of the right stream as a curve, and the values at the times of the left one.
+    """The right stream as a curve, and its values interpolated at the times of the left one.
 
     ``value`` names the field of the right stream, ``field`` that of the output.
     """

@@ -1,4 +1,4 @@
-"""Drawings of the windows of an aggregate: which tuples each holds, and when its result leaves."""
+"""Drawings of the windows of an aggregate: the tuples in each, and when its result leaves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TONES = ("left", "right", "stateless")
 
 
 def window_chart(described: Mapping[str, Any]) -> Chart:
-    """Tuples above, and below the windows that an aggregate finds among them.
+    """The tuples above, and below them the windows that an aggregate assigns them to.
 
     ``tuples`` are names with order values, or with mappings of ``time``, ``value`` and ``key``.
     ``windows`` are names with windows as in a file; they are drawn one below the other.
@@ -56,10 +56,10 @@ def _bars(
     for number, row in enumerate(_run(window, tuples)):
         held = tuple(dots[name] for name in row["ids"].split())
         name, start, end = _extent(window, row["time"], held, number)
-        said = [f"{row['ids']}", f"{row['time']}"]
+        cells = [f"{row['ids']}", f"{row['time']}"]
         around = window.by not in ("time", "value")
         if row["late"]:
-            said[1] += ", timed out"
+            cells[1] += ", timed out"
             end = row["time"]
         yield Bar(
             name,
@@ -67,13 +67,13 @@ def _bars(
             end,
             held,
             None if along == "value" else row["time"],
-            tuple(said),
+            tuple(cells),
             around=(around, end == held[-1].at),
         )
 
 
 def _run(window: Window, tuples: list[Tuple]) -> list[dict[str, Any]]:
-    """What an aggregate with the window gives; each result names the tuples in it."""
+    """Run an aggregate with the window; each result names the tuples in it."""
     net = Network("windows")
     fields = {"time": "int", "id": "str", "key": "str", "value": "int"}
     stream = net.input("tuples", ts="time", fields=fields, slack=1_000_000 if window.slack else 0)
@@ -88,7 +88,7 @@ def _run(window: Window, tuples: list[Tuple]) -> list[dict[str, Any]]:
 def _extent(
     window: Window, time: float, held: tuple[Dot, ...], number: int
 ) -> tuple[str, float, float]:
-    """The name of a window and the piece of the axis that it covers."""
+    """The name of a window and the interval of the axis that it covers."""
     first, last = held[0].at, held[-1].at
     if window.by in ("time", "value") and window.advance == 0:
         return f"({number_text(last - window.size)}, {last:g}]", last - window.size, last

@@ -1,4 +1,4 @@
-"""What the reference says of a box, taken from its class: summary, inputs and parameters."""
+"""The reference of a box, from its class: summary, inputs and parameters."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def prose(cls: type[Box]) -> tuple[str, str]:
 
 
 def paper(cls: type[Box]) -> str:
-    """The papers that its docstring names, as one line."""
+    """The papers that its docstring cites, as one line."""
     _, _, text = prose(cls)[0].partition("Paper: ")
     return " ".join(text.partition("\n\n")[0].split())
 
 
 def arity(cls: type[Box]) -> str:
-    """How many inputs it has."""
+    """The number of inputs, such as ``1``, ``1-2`` or ``2 or more``."""
     least, most = cls.arity
     return (
         str(least) if least == most else f"{least} or more" if most is None else f"{least}-{most}"
@@ -45,7 +45,7 @@ def arity(cls: type[Box]) -> str:
 
 
 def parameter_table(cls: type[Box]) -> Iterator[str]:
-    """A row for each parameter, with its name in XML, its type and its default."""
+    """A row for each parameter: its name, its name in XML, type, default and description."""
     if params(cls):
         yield "| parameter | in XML | type | default | |"
         yield "| --- | --- | --- | --- | --- |"

@@ -1,4 +1,4 @@
-"""The plan: from a checked network to subqueries, levels, buckets and instances. No Spark here."""
+"""The plan: a checked network as subqueries, levels, buckets and instances, without Spark."""
 
 from boxcars.plan.instances import plan_run
 from boxcars.plan.planner import make_plan

@@ -1,4 +1,4 @@
-"""The bucket of each tuple: ``hash(fields) % buckets``, the same wherever it is computed."""
+"""The bucket of each tuple: ``hash(fields) % buckets``, the same on every machine."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Ints = NDArray[np.int64]
 def bucket_numbers(train: pl.DataFrame, routing: Routing, buckets: int) -> Ints:
     """The bucket of each tuple of a train; for pairs its row or column of the grid.
 
-    Tuples that may go anywhere are spread by what they are, so that a repeated run sends each to
-    the same place again: by a few whole numbers, which are hashed fast, if they have any.
+    Tuples that may go to any bucket are spread by their values, so that a replay sends each to the
+    same bucket: by up to three integer columns, which hash fast, or else by all columns.
 
     >>> from boxcars.model.types import Type
     >>> train = pl.DataFrame({"who": ["ann", "bob", "ann"]})
@@ -26,8 +26,8 @@ def bucket_numbers(train: pl.DataFrame, routing: Routing, buckets: int) -> Ints:
     if routing.kind == "single":
         return np.zeros(train.height, np.int64)
     if routing.kind == "any":
-        whole = [column for column in train.get_columns() if column.dtype.is_integer()]
-        columns = whole[:3] or train.get_columns()
+        integers = [column for column in train.get_columns() if column.dtype.is_integer()]
+        columns = integers[:3] or train.get_columns()
     else:
         columns = [
             train[name].cast(type_.dtype)

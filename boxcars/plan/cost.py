@@ -1,6 +1,6 @@
-"""What a plan costs, as StreamCloud counts it: fan-out and hops (thesis, 3.2).
+"""The cost of a plan as StreamCloud defines it: fan-out and hops (thesis, 3.2).
 
-``c(X) = alpha * fanout(X) + beta * hops(X)``. The instances are shared out evenly among the
+``c(X) = alpha * fanout(X) + beta * hops(X)``. The instances are divided evenly among the
 subclusters. The thesis counts the channels of the query-cloud as pairs of instances, and those of
 the other two as receivers only; with pairs everywhere the operator-set-cloud is no longer always
 the cheapest, so ``channels`` has that number too.
@@ -18,12 +18,12 @@ from boxcars.plan.subquery import STRATEGIES, Plan, Strategy
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a strategy on a number of instances in all."""
+    """The cost of a strategy for a total number of instances."""
 
     strategy: Strategy
     subclusters: int
     size: float
-    """The instances of each subcluster."""
+    """Instances of each subcluster."""
     fanout: float
     hops: int
     channels: float
@@ -34,10 +34,10 @@ class Cost:
 
 
 def cost_of(plan: Plan, instances: int) -> Cost:
-    """The cost of a plan on so many instances in all.
+    """The cost of a plan for a total number of instances.
 
     >>> import boxcars as bx
-    >>> net = bx.Network("dear")
+    >>> net = bx.Network("hourly-calls")
     >>> calls = net.input("calls", ts="t", fields={"t": "int", "who": "str"})
     >>> hourly = calls.filter("t > 0").aggregate(bx.time(60), by="who", n="count()")
     >>> net.output("out", hourly)
@@ -56,12 +56,12 @@ def cost_of(plan: Plan, instances: int) -> Cost:
 
 
 def compare(checked: Checked, instances: int) -> tuple[Cost, ...]:
-    """All strategies beside each other, on the same number of instances."""
+    """The costs of all strategies for the same number of instances."""
     return tuple(cost_of(make_plan(checked, strategy), instances) for strategy in STRATEGIES)
 
 
 def _links(plan: Plan) -> Mapping[str, set[str]]:
-    """The subqueries that each one reads; inputs are no part of the cluster."""
+    """The upstream subqueries of each subquery; inputs are not part of the cluster."""
     working = {subquery.name for subquery in plan.subqueries if subquery.boxes}
     return {
         subquery.name: {plan.home[edge.arc.source] for edge in subquery.inputs} & working
@@ -71,8 +71,8 @@ def _links(plan: Plan) -> Mapping[str, set[str]]:
 
 
 def _longest(links: Mapping[str, set[str]]) -> int:
-    """How often a tuple is handed on, at most; the subqueries are in the order of the arrows."""
+    """The number of hops on the longest path; subqueries are in topological order."""
     hops: dict[str, int] = {}
-    for name, before in links.items():
-        hops[name] = max((hops[source] + 1 for source in before), default=0)
+    for name, upstream in links.items():
+        hops[name] = max((hops[source] + 1 for source in upstream), default=0)
     return max(hops.values(), default=0)

@@ -1,14 +1,15 @@
-"""Which boxes run together: the blocks of a network.
+"""Fusion: which boxes run together, as the blocks of a network.
 
-A block is known by one of its boxes, or by its input if it is a prefix. The rules, in this order:
+A block is named by one of its boxes, or by its input if it is a prefix. The rules, in this order:
 
-1. Boxes that share a table which one of them writes are one block, and so, if the user asks for
-   it, are the boxes of a group; what lies between two boxes of a block belongs to it.
-2. A box whose tuples must meet (a stateful box, or one that writes a table) starts a block.
-3. Any other box belongs to the block that it reads. If it reads several it starts one of its own:
-   only a union does, and it has to wait for all of them.
-4. Such a union moves in front of the one block that reads it, if that stays as well split (and
-   is none of rule 1).
+1. Boxes that share a table which one of them writes form one block; with ``grouped`` so do the
+   boxes of a group. Every box between two boxes of a block belongs to it.
+2. A box that needs related tuples together (a stateful box, or one that writes a table) starts a
+   block.
+3. Any other box belongs to the block upstream of it. A union of several blocks starts its own
+   block, because it waits for all of them.
+4. Such a union moves into the block downstream of it, if that is its only consumer, can be split
+   as well as before, and is not a block of rule 1.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ Home = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Graph:
-    """What the rules need to know of a network."""
+    """The arcs and boxes of a network, as the rules need them."""
 
     checked: Checked
 
     @cached_property
     def readings(self) -> tuple[Reading, ...]:
-        """Each arc with a box that reads it, in the order in which the boxes run."""
+        """Each arc with a box that reads it, in topological order."""
         boxes = self.checked.network.boxes
         return tuple(
             Reading(arc, name, port)
@@ -52,7 +53,7 @@ class Graph:
 
     @cached_property
     def free(self) -> frozenset[str]:
-        """The boxes that treat each tuple by itself."""
+        """The boxes that process each tuple independently."""
         boxes, inputs_of = self.checked.network.boxes, self.checked.inputs_of
         return frozenset(
             name
@@ -64,15 +65,15 @@ class Graph:
         )
 
     def between(self, boxes: Collection[str]) -> set[str]:
-        """The boxes with all that lies on a way from one of them to another."""
-        ahead, behind = set(boxes), set(boxes)
+        """The boxes, and all boxes on a path from one of them to another."""
+        upstream, downstream = set(boxes), set(boxes)
         for reading in self.readings:
-            if reading.arc.source in behind:
-                behind.add(reading.box)
+            if reading.arc.source in downstream:
+                downstream.add(reading.box)
         for reading in reversed(self.readings):
-            if reading.box in ahead:
-                ahead.add(reading.arc.source)
-        return ahead & behind
+            if reading.box in upstream:
+                upstream.add(reading.arc.source)
+        return upstream & downstream
 
 
 def find_blocks(graph: Graph, strategy: Strategy, grouped: bool) -> dict[str, str]:
@@ -103,14 +104,14 @@ def _kept_together(graph: Graph, grouped: bool) -> Iterable[set[str]]:
 
 
 def _closed(graph: Graph, sets: Iterable[set[str]]) -> list[set[str]]:
-    """Each set with what lies between its boxes, and those that overlap as one."""
+    """Add to each set the boxes between its boxes, and merge sets that overlap."""
     found: list[set[str]] = []
     for new in sets:
-        whole = graph.between(new)
-        while apart := [other for other in found if other & whole]:
-            found = [other for other in found if not other & whole]
-            whole = graph.between(whole.union(*apart))
-        found.append(whole)
+        merged = graph.between(new)
+        while overlapping := [other for other in found if other & merged]:
+            found = [other for other in found if not other & merged]
+            merged = graph.between(merged.union(*overlapping))
+        found.append(merged)
     return found
 
 
@@ -119,43 +120,43 @@ def _assign(graph: Graph, together: list[set[str]], alone: bool) -> dict[str, st
     first = {box: min(boxes, key=checked.order.index) for boxes in together for box in boxes}
     home = {name: name for name in checked.network.inputs}
     for name in checked.order:
-        before = {home[arc.source] for arc in checked.network.boxes[name].inputs}
-        follows = name in graph.free and len(before) == 1 and not alone
-        home[name] = first.get(name) or (before.pop() if follows else name)
+        upstream = {home[arc.source] for arc in checked.network.boxes[name].inputs}
+        follows = name in graph.free and len(upstream) == 1 and not alone
+        home[name] = first.get(name) or (upstream.pop() if follows else name)
     return home
 
 
 def _find_loop(graph: Graph, home: Home) -> set[str]:
-    """Blocks that wait for each other, which no block may."""
-    before: dict[str, set[str]] = {block: set() for block in home.values()}
+    """The blocks of a cycle, if there is one: they would wait for each other."""
+    upstream: dict[str, set[str]] = {block: set() for block in home.values()}
     for reading in graph.readings:
         source, target = home[reading.arc.source], home[reading.box]
         if source != target:
-            before[target].add(source)
-    left = dict(before)
-    while ready := [block for block in left if not left.keys() & before[block]]:
+            upstream[target].add(source)
+    left = dict(upstream)
+    while ready := [block for block in left if not left.keys() & upstream[block]]:
         for block in ready:
             del left[block]
     for block in left:
-        reached = _reach(before, block)
+        reached = _reach(upstream, block)
         if block in reached:
-            return {other for other in reached if block in _reach(before, other)}
+            return {other for other in reached if block in _reach(upstream, other)}
     return set()
 
 
-def _reach(before: Mapping[str, set[str]], block: str) -> set[str]:
-    """All blocks that one waits for."""
+def _reach(upstream: Mapping[str, set[str]], block: str) -> set[str]:
+    """All blocks upstream of one."""
     reached: set[str] = set()
     waiting = [block]
     while waiting:
-        new = before[waiting.pop()] - reached
+        new = upstream[waiting.pop()] - reached
         reached |= new
         waiting += new
     return reached
 
 
 def _unions_forward(graph: Graph, home: dict[str, str], kept: set[str]) -> dict[str, str]:
-    """Rule 4; from the back, for a union may be in front of a union. Blocks of rule 1 stay."""
+    """Apply rule 4, from the outputs backwards, because a union may feed another union."""
     for name in reversed(graph.checked.order):
         block = {box for box, of in home.items() if of == name}
         if name not in block or name in kept or not block <= graph.free:
@@ -181,6 +182,6 @@ def _kinds(routes: Routes) -> set[str]:
 
 
 def block_routes(graph: Graph, home: Home, block: str) -> Routes:
-    """How everything that enters a block is split, and what is on the way to its entry."""
+    """The routing of all arcs that enter a block, and of those inside it up to its entry."""
     own = {box for box, of in home.items() if of == block}
     return routes_within(graph.checked, own, graph.free)

@@ -1,4 +1,4 @@
-"""In how many instances a run has each subquery: as many as are wanted, where it can be split."""
+"""The number of instances of each subquery in a run: the requested one, if it can be split."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def plan_run(
     apart: Mapping[str, int] = _NOTHING,
     grouped: bool = False,
 ) -> Plan:
-    """The plan of a run: what ``boxcars plan`` and the studio show is what the engine does.
+    """Make the plan that a run follows; ``boxcars plan`` and the studio show the same plan.
 
-    ``apart`` has the subqueries with another number of instances; one that can't have as many is
+    ``apart`` sets the number of instances of single subqueries; a number that is not possible is
     an error.
     """
     plan = make_plan(checked, strategy, buckets, instances, grouped)
     if apart:
         usual = {subquery.name: instances for subquery in plan.subqueries}
         plan = make_plan(checked, strategy, buckets, usual | dict(apart), grouped)
-    made = tuple(_placed(checked, subquery) for subquery in plan.subqueries)
+    made = tuple(_set_instances(checked, subquery) for subquery in plan.subqueries)
     for subquery in made:
         wanted = apart.get(subquery.name, 1)
         if wanted > subquery.instances:
-            why = subquery.whole or _least(subquery)
+            why = subquery.one_piece_reason or _limit(subquery)
             raise Wrong(f"subquery '{subquery.name}' can't have {wanted} instances: {why}.")
     return replace(plan, subqueries=made)
 
 
-def _placed(checked: Checked, subquery: Subquery) -> Subquery:
-    if why := _whole(checked, subquery):
-        return replace(subquery, instances=1, whole=why)
+def _set_instances(checked: Checked, subquery: Subquery) -> Subquery:
+    if why := _one_piece_reason(checked, subquery):
+        return replace(subquery, instances=1, one_piece_reason=why)
     wanted = subquery.instances
     if subquery.kind == "pairs":
         grid = Grid.of(subquery.buckets)
@@ -51,31 +51,31 @@ def _placed(checked: Checked, subquery: Subquery) -> Subquery:
     return replace(subquery, instances=wanted)
 
 
-def _whole(checked: Checked, subquery: Subquery) -> str:
-    """Why a subquery is one piece, if it is."""
+def _one_piece_reason(checked: Checked, subquery: Subquery) -> str:
+    """The reason why a subquery runs as one piece, or an empty text if it can be split."""
     boxes = {name: node.box for name, node in checked.network.boxes.items()}
     if any(box.writes for box in boxes.values()):
-        return "the network changes a stored table, so all of it runs in one place"
+        return "the network writes a stored table, so all of it runs on one instance"
     if subquery.source is not None:
         return "an input is read by one task"
     if not has_state(checked):
-        return "nothing is kept, so nothing is worth to be split"
+        return "no box of the network has state, so splitting it would gain nothing"
     edges = (*subquery.inputs, *subquery.inside)
     if reasons := [edge.routing.why for edge in edges if edge.routing.kind == "single"]:
         return reasons[0]
     own = [boxes[name] for name in subquery.boxes]
-    stuck = [box for box in own if isinstance(box, Stateful) and not box.spreads()]
-    return f"{stuck[0].type} runs in one place" if stuck else ""
+    single = [box for box in own if isinstance(box, Stateful) and not box.spreads()]
+    return f"{single[0].type} runs on one instance" if single else ""
 
 
-def _least(subquery: Subquery) -> str:
+def _limit(subquery: Subquery) -> str:
     if subquery.kind == "pairs":
-        return f"its pairs are shared out in a grid, next below on {subquery.instances}"
+        return f"its pairs form a grid; the next lower number is {subquery.instances}"
     return f"it has {subquery.buckets} bucket{'s' * (subquery.buckets != 1)}"
 
 
 def has_state(checked: Checked) -> bool:
-    """Whether anything is worth to be split, and so tuples need ranks: not if nothing is kept."""
+    """Whether any box has state; only then subqueries are split, and tuples need ranks."""
     return any(isinstance(node.box, Stateful) for node in checked.network.boxes.values())
 
 

@@ -1,7 +1,7 @@
-"""Boxes in two halves, one before the shuffle and one behind it: Aurora*'s box splitting.
+"""Partial aggregation: boxes split in two halves, before and after the shuffle (Aurora*).
 
-Where many tuples of few keys come, each sender combines its own first. A hot key is one of few, so
-what would have been too much for one bucket is shared by all senders.
+Each sender pre-aggregates its own tuples. This pays off with many tuples of few keys; so the load
+of a hot key, which would overload one bucket, is shared by all senders.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from boxcars.model.box import Box
 from boxcars.model.check import Checked
 
 FRONT = "~"
-"""What the name of the first half ends with; no box of a user is called so."""
+"""Suffix of the name of a first half; names of user boxes can't have it."""
 
 
 def find_halves(checked: Checked) -> Mapping[str, tuple[Box, Box]]:
     """The boxes that can be split, with their halves.
 
-    Not where somebody asks which tuples came late, or needs their positions, as a drop does; nor
-    behind a union, which moves behind the shuffle itself.
+    A box can't be split if its late tuples are read, if a box of the network needs positions of
+    tuples, as a drop does, or if it is downstream of a union, which itself runs after the shuffle.
     """
     net = checked.network
     if any(node.box.positioned for node in net.boxes.values()):
@@ -31,8 +31,8 @@ def find_halves(checked: Checked) -> Mapping[str, tuple[Box, Box]]:
     read |= {point.arc for point in net.connection_points.values()}
     found = {}
     for name, node in net.boxes.items():
-        before = net.boxes.get(node.inputs[0].source)
-        merged = before is not None and len(before.inputs) > 1
+        upstream = net.boxes.get(node.inputs[0].source)
+        merged = upstream is not None and len(upstream.inputs) > 1
         halves = node.box.halves(checked.inputs_of(name)[0])
         if halves is not None and not merged and Arc(name, LATE) not in read:
             found[name] = halves
@@ -40,7 +40,7 @@ def find_halves(checked: Checked) -> Mapping[str, tuple[Box, Box]]:
 
 
 def split_boxes(checked: Checked) -> Checked:
-    """The network with all boxes in halves that can be."""
+    """Replace each box that can be split by its two halves."""
     halves = find_halves(checked)
     if not halves:
         return checked

@@ -1,4 +1,4 @@
-"""Make the plan of a network."""
+"""The planner: makes the plan of a network."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def make_plan(
     instances: int | Mapping[str, int] = 4,
     grouped: bool = False,
 ) -> Plan:
-    """Cut a network into subqueries, and say how each is split.
+    """Divide a network into subqueries, with the routing of each.
 
-    ``instances`` are those of each subquery, by name if they differ (then 1 where none are named);
-    a subquery never has more than it has buckets. With ``grouped`` the boxes of a group run
-    together, whatever the strategy says.
+    ``instances`` is the number for every subquery, or a mapping by name (default: 1); a subquery
+    never has more instances than buckets. With ``grouped`` the boxes of a group run together with
+    every strategy.
 
     >>> import boxcars as bx
-    >>> net = bx.Network("dear")
+    >>> net = bx.Network("hourly-calls")
     >>> calls = net.input("calls", ts="time", fields={"time": "int", "who": "str"})
     >>> net.output("out", calls.aggregate(bx.time(60), by="who", n="count()").named("hourly"))
     >>> make_plan(net.check()).levels
@@ -43,13 +43,13 @@ def make_plan(
     graph = Graph(checked)
     home = find_blocks(graph, strategy, grouped)
     levels = _levels(graph, home)
-    blocks = sorted(levels, key=partial(_place, checked, home, levels))
+    blocks = sorted(levels, key=partial(_sort_key, checked, home, levels))
     made = [_subquery(graph, home, levels, block, buckets) for block in blocks]
     return Plan(checked.network.name, strategy, buckets, _with_instances(made, instances))
 
 
 def _levels(graph: Graph, home: Home) -> dict[str, int]:
-    """Prefixes at 0, each other block behind all that it reads."""
+    """Levels of blocks: 0 for prefixes, and one above its upstream blocks for any other."""
     levels = dict.fromkeys(graph.checked.network.inputs, 0)
     blocks = {home[name] for name in graph.checked.order} - levels.keys()
     waiting = {
@@ -57,18 +57,18 @@ def _levels(graph: Graph, home: Home) -> dict[str, int]:
         for block in blocks
     }
     while waiting:
-        for block in [block for block, before in waiting.items() if before <= levels.keys()]:
+        for block in [block for block, upstream in waiting.items() if upstream <= levels.keys()]:
             levels[block] = 1 + max(levels[source] for source in waiting.pop(block))
     return levels
 
 
-def _place(
+def _sort_key(
     checked: Checked, home: Home, levels: Mapping[str, int], block: str
 ) -> tuple[int, int, str]:
-    """By level, then in the order in which the boxes run; prefixes by name."""
+    """Sort key: by level, then in topological order; prefixes by name."""
     if block in checked.network.inputs:
         return 0, 0, block
-    first = next(place for place, name in enumerate(checked.order) if home[name] == block)
+    first = next(index for index, name in enumerate(checked.order) if home[name] == block)
     return levels[block], first, block
 
 
@@ -98,7 +98,7 @@ def _subquery(
 
 
 def _entry(graph: Graph, boxes: tuple[str, ...]) -> str | None:
-    """The first box whose tuples must meet, else the first that waits for several arcs."""
+    """The first box that needs related tuples together, else the first with several inputs."""
     nodes = graph.checked.network.boxes
     strict = [name for name in boxes if name not in graph.free]
     merging = [name for name in boxes if len(nodes[name].inputs) > 1]

@@ -28,7 +28,7 @@ class Grid:
 
     @classmethod
     def of(cls, cells: int) -> Grid:
-        """As square as the number allows, so that a tuple is copied as seldom as can be."""
+        """The most square grid with this number of cells, for the fewest copies of tuples."""
         rows = next(rows for rows in range(isqrt(cells), 0, -1) if cells % rows == 0)
         return cls(rows, cells // rows)
 
@@ -55,14 +55,14 @@ class Registry:
 
     @classmethod
     def balanced(cls, buckets: int, instances: int) -> Registry:
-        """Neighbouring buckets to one instance, to each as many as to any other or one more."""
+        """Assign contiguous ranges of buckets; their sizes differ by at most one."""
         if not 0 < instances <= buckets:
-            raise Wrong(f"{buckets} buckets can't be owned by {instances} instances.")
+            raise Wrong(f"can't assign {buckets} buckets to {instances} instances.")
         return cls(np.arange(buckets) * instances // buckets, instances)
 
     @classmethod
     def tiled(cls, grid: Grid, instances: int) -> Registry:
-        """A tile of the grid to each instance, so that a row meets few of them."""
+        """Assign a tile of the grid to each instance, so that a row or column has few owners."""
         tiles = Grid.of(instances)
         if tiles.rows > grid.rows or tiles.columns > grid.columns:
             return cls.balanced(grid.rows * grid.columns, instances)
@@ -78,7 +78,7 @@ class Registry:
     __hash__ = None  # type: ignore[assignment]
 
     def moved(self, moves: Mapping[int, int]) -> Registry:
-        """The registry after some buckets have gone to other instances."""
+        """The registry after moving some buckets to other instances."""
         owners = self.owners.copy()
         for bucket, instance in moves.items():
             if not (0 <= bucket < len(owners) and instance >= 0):
@@ -93,3 +93,14 @@ class Registry:
     def destinations(self, buckets: Ints) -> Ints:
         """The instances that own some buckets."""
         return self.owners[buckets]
+
+
+def ranges(registry: Registry, instance: int) -> tuple[tuple[int, int], ...]:
+    """The buckets of an instance as ranges of neighbours, first and last.
+
+    >>> ranges(Registry(np.array([0, 0, 1, 0]), 2), 0)
+    ((0, 1), (3, 3))
+    """
+    owned = registry.owned_by(instance)
+    parts = np.split(owned, np.flatnonzero(np.diff(owned) != 1) + 1) if len(owned) else []
+    return tuple((int(part[0]), int(part[-1])) for part in parts)

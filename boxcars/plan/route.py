@@ -1,4 +1,4 @@
-"""How what enters a block is split: as its stateful box wants, seen through the boxes before it."""
+"""Routing into a block: the key of its stateful box, traced back to the arcs that enter it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Routes = Mapping[Reading, Routing]
 
 
 def routes_within(checked: Checked, block: Collection[str], free: Collection[str]) -> Routes:
-    """A routing for each arc that enters a block, and for those on the way to its entry."""
+    """The routing of each arc that enters a block, and of those inside it up to its entry."""
     boxes = checked.network.boxes
     names = [name for name in checked.order if name in block]
     entering = [
@@ -49,7 +49,7 @@ def routes_within(checked: Checked, block: Collection[str], free: Collection[str
 
 
 def _one_piece(checked: Checked, names: list[str], entries: list[str]) -> str:
-    """Why a block can't be split at all, if it can't."""
+    """The reason why a block can't be split at all, if there is one."""
     for table, users in shared_tables(checked.network).items():
         if not set(users).isdisjoint(names):
             return f"its boxes share the table {table}"
@@ -65,15 +65,15 @@ def _trace(
     wanted: Routing,
     found: dict[Reading, Routing],
 ) -> str:
-    """Follow an arc back to where it enters the block; why that can't be, if it can't."""
+    """Trace an arc back to where it enters the block; return a reason if that is not possible."""
     if found.setdefault(reading, wanted) != wanted:
-        return f"{reading.arc} is read twice, by other fields"
+        return f"{reading.arc} is read twice, with different keys"
     if reading.arc.source not in block:
         return ""
     name = reading.arc.source
     node = checked.network.boxes[name]
     if wanted.kind == "pairs" and not _only_consumer(checked, name, reading.box):
-        return f"{name} would give its tuples twice"
+        return f"{name} would emit its tuples twice"
     for port, arc in enumerate(node.inputs):
         schema = checked.schemas[arc]
         fields = [node.box.carries(field, schema) for field in wanted.fields]
@@ -87,7 +87,7 @@ def _trace(
 
 
 def _only_consumer(checked: Checked, name: str, reader: str) -> bool:
-    """Whether what a box gives is read by one box and leaves nowhere else."""
+    """Whether a box has a single consumer, which is ``reader``."""
     net = checked.network
     readers = [box for box, node in net.boxes.items() for arc in node.inputs if arc.source == name]
     leaving = [output.source for output in net.outputs.values()]

@@ -1,4 +1,4 @@
-"""What a plan is made of: subqueries, the edges between them, and the levels they run at."""
+"""A plan: subqueries, the edges between them, and their levels."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
+import numpy as np
+
 from boxcars.model.arc import Arc
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.routing import Routing
+from boxcars.plan.registry import Grid, Registry
 
 Strategy = Literal["operator-set-cloud", "operator-cloud", "query-cloud"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -16,7 +19,7 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 @dataclass(frozen=True)
 class Edge:
-    """An arc from one subquery to another: who reads it, and how a load balancer splits it."""
+    """An arc from one subquery to another: its consumer, and its routing by the load balancer."""
 
     arc: Arc
     consumer: str
@@ -28,29 +31,45 @@ class Edge:
 class Subquery:
     """Boxes that run together, without a shuffle between them.
 
-    A *prefix* reads an input, its ``source``, in one task; it has no buckets. Any other reads its
-    ``inputs``, each split into the same buckets, and its state belongs to them.
+    A *prefix* reads an input, its ``source``, in one task; it has no buckets. Any other subquery
+    reads its ``inputs``, all split into the same buckets, and partitions its state by them.
     """
 
     name: str
     boxes: tuple[str, ...]
-    """In the order in which they run."""
+    """In topological order."""
     entry: str | None
-    """The box that the edges are routed for: the stateful one, or a union of other subqueries."""
+    """The box that determines the routing: the stateful one, or a union of other subqueries."""
     inputs: tuple[Edge, ...]
     outputs: tuple[Arc, ...]
-    """What leaves it: for other subqueries, for outputs and for connection points."""
+    """The arcs to other subqueries, to outputs and to connection points."""
     level: int
     buckets: int
     instances: int
     source: str | None = None
     """The input that a prefix reads."""
     inside: tuple[Edge, ...] = ()
-    """The arcs between its boxes on the way to the entry: split like what enters."""
+    """The arcs between its boxes up to the entry: they have the same routing as its inputs."""
     splittable: bool = False
-    """Whether the entry may be computed in part before the shuffle, and combined behind it."""
-    whole: str = field(default="", compare=False)
-    """Why a run has it in one piece, if it does."""
+    """Whether the entry can be pre-aggregated before the shuffle, and merged after it."""
+    one_piece_reason: str = field(default="", compare=False)
+    """The reason why a run has it as one piece, if it does."""
+    owners: tuple[int, ...] = ()
+    """The instance that owns each bucket; empty: all own about the same number of neighbours."""
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The owner of each bucket."""
+        if self.owners:
+            return Registry(np.array(self.owners, np.int64), self.instances)
+        if self.kind == "pairs":
+            return Registry.tiled(Grid.of(self.buckets), self.instances)
+        return Registry.balanced(max(self.buckets, 1), self.instances)
+
+    @property
+    def owner_of(self) -> tuple[int, ...]:
+        """The owner of each bucket as plain data: two placements are the same if these are."""
+        return tuple(self.registry.owners.tolist())
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -59,7 +78,7 @@ class Subquery:
 
     @property
     def kind(self) -> str:
-        """How it is split: ``prefix``, or the strictest of its routings."""
+        """Its kind of routing: ``prefix``, or the strictest of its inputs."""
         if self.source is not None:
             return "prefix"
         kinds = {edge.routing.kind for edge in self.inputs}
@@ -68,7 +87,7 @@ class Subquery:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a network runs: its subqueries in the order of the arrows."""
+    """How a network runs: its subqueries in topological order."""
 
     network: str
     strategy: Strategy
@@ -77,7 +96,7 @@ class Plan:
 
     @property
     def levels(self) -> tuple[tuple[str, ...], ...]:
-        """The names of the subqueries that run side by side; each level reads only earlier ones."""
+        """The names of the subqueries of each level; each level reads only earlier ones."""
         number = 1 + max((subquery.level for subquery in self.subqueries), default=-1)
         return tuple(
             tuple(s.name for s in self.subqueries if s.level == level) for level in range(number)
@@ -99,6 +118,6 @@ class Plan:
 
     @property
     def subclusters(self) -> tuple[tuple[str, ...], ...]:
-        """Subqueries that share their instances: one piece, if each runs the whole query."""
+        """Groups of subqueries that share their instances: a single one for the query-cloud."""
         names = tuple(subquery.name for subquery in self.subqueries if subquery.boxes)
         return (names,) if self.strategy == "query-cloud" else tuple((name,) for name in names)

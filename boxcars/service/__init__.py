@@ -1,1 +1,1 @@
-"""The service of a run: one port to feed it, to tap it, to watch it and to stop it."""
+"""The HTTP service of a run: one port to feed, read, monitor and stop it."""

@@ -27,66 +27,80 @@ from websockets.sync.client import connect as open_socket
 
 from boxcars.connectors.conform import as_frame
 from boxcars.engine.stats.run_stats import RunStats
+from boxcars.events.event import Event
+from boxcars.events.event_log import Page
 from boxcars.model.problem import BoxcarsError
-from boxcars.service.wire import LEAVE, LONGEST, MESSAGE, Schemed, read_numbered
+from boxcars.service.wire import LONGEST, MESSAGE, UNREGISTER, BatchCodec, decode_epoch
 
 BATCH = 1000
-"""Tuples in a batch, if nobody says otherwise."""
-_AHEAD = 64 * 2**20
-"""Bytes of batches that may be under way, before a sender waits until some are kept."""
+"""Default number of tuples per batch."""
+_MAX_IN_FLIGHT = 64 * 2**20
+"""Bytes of unacknowledged batches, above which a sender waits."""
 _ENDED, _REFUSED = 1000, (1008, 1009)
-"""The codes with which a WebSocket is closed: all is done, or what the client sends is wrong."""
+"""WebSocket close codes: normal end, and rejected messages of the client."""
 _QUIET = 60.0
-"""Seconds without a sign of life after which a connection counts as lost."""
+"""Seconds without a pong after which a connection counts as lost."""
 _PATIENCE = 30.0
-"""Seconds to reach a run that does not answer."""
+"""Seconds of retries for a run that does not answer."""
 
 
 class Refused(BoxcarsError):
-    """The run does not want what the client sends or asks for."""
+    """The run rejected a message or request of the client."""
 
 
 class Client:
-    """A run, as its service at an address shows it."""
+    """A client of a run, which it reaches through the HTTP service at ``address``."""
 
     def __init__(self, address: str, token: str = "", tls: ssl.SSLContext | None = None) -> None:
         self.address, self._token, self._tls = address.rstrip("/"), token, tls
 
     def status(self) -> dict[str, Any]:
-        """How the run stands."""
+        """The state and progress of the run."""
         found: dict[str, Any] = self._call("/api/status")
         return found
 
     def stats(self) -> RunStats:
-        """What each box, piece and bucket did, how fast it goes, and how long results take."""
+        """Counts, rates and latencies of each box, piece and bucket."""
         return RunStats.from_plain(self._call("/api/stats"))
 
     def peek(self, arc: str, seconds: float = 5.0) -> list[dict[str, Any]]:
-        """The last tuples on an arc; waits for some, but not longer than so many seconds."""
+        """The latest tuples on an arc; waits up to ``seconds`` for the first ones."""
         found: list[dict[str, Any]] = self._call(f"/api/arcs/{quote(arc)}?seconds={seconds}")[
             "rows"
         ]
         return found
 
+    def events(self, after: int = 0, seconds: float = 0.0) -> tuple[Page, bool]:
+        """The next events after a number, and whether the run is live.
+
+        It waits up to ``seconds`` for the first of them.
+        """
+        found = self._call(f"/api/events?after={after}&seconds={seconds}")
+        try:
+            events = tuple(map(Event.of, found["events"]))
+            return Page(events, int(found["damaged"])), bool(found["live"])
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise BoxcarsError(f"{self.address}: this is not a run.") from None
+
     def stop(self) -> dict[str, Any]:
-        """Stop the run behind the epoch that is under way."""
+        """Stop the run after the current epoch."""
         found: dict[str, Any] = self._call("/api/stop", "POST")
         return found
 
     def enqueue(self, name: str, data: Any, batch: int = BATCH) -> None:
-        """Put tuples into an input, and wait until they are kept."""
+        """Put tuples into an input, and wait until the run has stored them durably."""
         with self.feed(name, batch) as feed:
             feed.send(data)
 
     def feed(self, name: str, batch: int = BATCH) -> Feed:
-        """A connection to put many tuples into an input; use it in ``with``."""
+        """A connection to put many tuples into an input; a context manager."""
         return Feed(self, name, batch)
 
     def dequeue(self, name: str, after: int = 0) -> Iterator[tuple[int, pa.Table]]:
-        """Take the tuples of an output as they come: the number of each epoch, and its rows.
+        """Yield the tuples of an output as they arrive: the number of each epoch, and its rows.
 
-        It begins behind the epoch ``after``, and ends when the run has finished. If the connection
-        is lost, or the run is stopped and started again, it goes on.
+        It starts after the epoch ``after``, and ends when the run has finished. If the connection
+        is lost, or the run is stopped and resumed, it reconnects and continues.
         """
         until = monotonic() + _PATIENCE
         while True:
@@ -94,7 +108,7 @@ class Client:
                 with self.open(f"/api/outputs/{quote(name)}/tap?after={after}") as socket:
                     for message in socket:
                         until = monotonic() + _PATIENCE
-                        epoch, table = read_numbered(_bytes(message))
+                        epoch, table = decode_epoch(_bytes(message))
                         after = epoch
                         yield epoch, table
                     if socket.close_code == _ENDED:
@@ -118,7 +132,7 @@ class Client:
 
     @contextmanager
     def open(self, path: str) -> Iterator[ClientConnection]:
-        """A WebSocket. Raises OSError if nobody is there, for now."""
+        """Open a WebSocket. Raises OSError if the run is unreachable, which may be temporary."""
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
         url = "ws" + self.address.removeprefix("http") + path
         try:
@@ -135,15 +149,15 @@ class Client:
             what = {
                 401: "the token is missing or wrong.",
                 404: "there is no such input or output.",
-                503: "it has too many clients; try again later.",
+                503: "the run has too many clients; try again later.",
             }
             code = refused.response.status_code
-            raise Refused(f"{self.address}: {what.get(code, f'it answers {code}.')}") from None
+            raise Refused(f"{self.address}: {what.get(code, f'the status is {code}.')}") from None
         except InvalidHandshake as error:
-            raise BoxcarsError(f"{self.address}: this is no run: {error}.") from None
+            raise BoxcarsError(f"{self.address}: this is not a run: {error}.") from None
 
     def lost(self, error: Exception, until: float) -> None:
-        """A connection was lost: wait a little, or raise why it is no use to try again."""
+        """Handle a lost connection: wait before a retry, or raise if a retry is useless."""
         if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code in _REFUSED:
             raise Refused(f"{self.address}: {error.rcvd.reason}") from None
         if monotonic() > until:
@@ -152,20 +166,20 @@ class Client:
 
 
 class Feed:
-    """A way to put many tuples into an input, in batches, each once.
+    """A connection that puts tuples into an input in batches, each exactly once.
 
-    A batch that the run does not know to be kept when a connection is lost is sent again; the run
-    knows it by its number.
+    After a lost connection, unacknowledged batches are sent again; the run recognizes duplicates
+    by their sequence numbers.
     """
 
     def __init__(self, client: Client, name: str, batch: int) -> None:
         self._client, self._name, self._batch = client, name, batch
         self._sender, self._number = uuid4().hex, 0
-        self._under_way: deque[tuple[int, pa.RecordBatch]] = deque()
+        self._in_flight: deque[tuple[int, pa.RecordBatch]] = deque()
         self._bytes = 0
         self._socket: ClientConnection | None = None
         self._open = ExitStack()
-        self._schemed = Schemed()
+        self._codec = BatchCodec()
 
     def __enter__(self) -> Self:
         self._connect()
@@ -175,34 +189,34 @@ class Feed:
         try:
             if kind is None:
                 self.flush()
-                self._take_leave()
+                self._unregister()
         finally:
             self._disconnect()
 
     def send(self, data: Any) -> None:
-        """Send tuples, in batches; it may wait, but not until they are kept."""
+        """Send tuples in batches; blocks only while too many are unacknowledged."""
         table = as_frame(data).to_arrow(compat_level=pl.CompatLevel.oldest())
         for batch in _pieces(table.to_batches(max_chunksize=self._batch)):
             self._number += 1
-            self._under_way.append((self._number, batch))
+            self._in_flight.append((self._number, batch))
             self._bytes += batch.nbytes
             self._try(partial(self._write, batch))
-            while self._bytes > _AHEAD:
-                self._try(lambda: self._hear(1.0))
+            while self._bytes > _MAX_IN_FLIGHT:
+                self._try(lambda: self._read_ack(1.0))
 
     def flush(self) -> None:
-        """Wait until all that was sent is kept."""
-        while self._under_way:
-            self._try(lambda: self._hear(1.0))
+        """Wait until all batches are acknowledged."""
+        while self._in_flight:
+            self._try(lambda: self._read_ack(1.0))
 
-    def _take_leave(self) -> None:
-        """Let the run forget us: nothing is sent again. If that is not heard, it does no harm."""
+    def _unregister(self) -> None:
+        """Tell the run to forget this sender. Harmless if the message is lost."""
         with suppress(OSError, ConnectionClosed):
             if self._socket is not None:
-                self._socket.send(LEAVE)
+                self._socket.send(UNREGISTER)
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Do something; if the connection is lost, open it again and send what is under way."""
+        """Call ``act``; if the connection is lost, reconnect and resend unacknowledged batches."""
         until = monotonic() + _PATIENCE
         while True:
             try:
@@ -219,27 +233,27 @@ class Feed:
 
     def _write(self, batch: pa.RecordBatch) -> None:
         assert self._socket is not None
-        for message in self._schemed.write(batch):
+        for message in self._codec.write(batch):
             self._socket.send(message)
 
-    def _hear(self, seconds: float) -> None:
-        """Hear up to which batch all is kept."""
+    def _read_ack(self, seconds: float) -> None:
+        """Read an acknowledgment: the number of the last durable batch."""
         assert self._socket is not None
         try:
             kept = int(self._socket.recv(seconds))
         except TimeoutError:
             return
-        while self._under_way and self._under_way[0][0] <= kept:
-            self._bytes -= self._under_way.popleft()[1].nbytes
+        while self._in_flight and self._in_flight[0][0] <= kept:
+            self._bytes -= self._in_flight.popleft()[1].nbytes
 
     def _send_again(self) -> None:
-        for _, batch in list(self._under_way):
+        for _, batch in list(self._in_flight):
             self._write(batch)
 
     def _connect(self) -> None:
-        first = self._under_way[0][0] if self._under_way else self._number + 1
+        first = self._in_flight[0][0] if self._in_flight else self._number + 1
         path = f"/api/inputs/{quote(self._name)}/feed?sender={self._sender}&first={first}"
-        self._schemed = Schemed()
+        self._codec = BatchCodec()
         self._socket = self._open.enter_context(self._client.open(path))
 
     def _disconnect(self) -> None:
@@ -248,12 +262,12 @@ class Feed:
 
 
 def connect(address: str, token: str = "", tls: ssl.SSLContext | None = None) -> Client:
-    """A client of a run that was started with a port: ``connect("http://127.0.0.1:7070")``."""
+    """Return a client of a run that has a port: ``connect("http://127.0.0.1:7070")``."""
     return Client(address, token, tls)
 
 
 def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches, cut where one would be too long for a message."""
+    """Split batches that would be too large for a message."""
     for batch in batches:
         if batch.nbytes <= MESSAGE // 2 or batch.num_rows < 2:
             yield batch
@@ -270,4 +284,4 @@ def _detail(error: urllib.error.HTTPError) -> str:
     try:
         return str(json.load(error)["detail"])
     except (ValueError, KeyError, TypeError):
-        return f"it answers {error.code}."
+        return f"the status is {error.code}."

@@ -1,7 +1,7 @@
-"""Connections to a port: so many and no more, and none that says nothing.
+"""Limits on the connections of a port: their number, and the time until a request arrives.
 
-A process has only so many open files, and a run needs some for itself. So who comes when the house
-is full is told so and sent away, and who does not say what he wants has to leave.
+A process has a limited number of open files, and a run needs some for itself. So connections above
+the limit are rejected with an error, and idle ones are closed.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from weakref import WeakSet
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 CONNECTIONS = 200
-"""Connections to a port at once."""
-HEADERS = 10.0
-"""Seconds in which a caller must have said what it wants."""
-_FULL = b"too many connections at once; try again."
-_LATE = b"the request did not come in time."
+"""Concurrent connections to a port."""
+HEADER_TIMEOUT = 10.0
+"""Seconds in which a client must have sent the headers of its request."""
+_FULL = b"too many connections; try again."
+_LATE = b"the request did not arrive in time."
 
 
-class Listening(socket.socket):
-    """A socket that accepts so many connections at once; others are told that it is full."""
+class LimitedListener(socket.socket):
+    """A listening socket with a limit on concurrent connections; others get a 503 response."""
 
     @classmethod
-    def at(cls, host: str, port: int) -> Listening:
-        """A socket that listens at an address. Raises OSError."""
+    def at(cls, host: str, port: int) -> LimitedListener:
+        """Listen on an address. Raises OSError."""
         made = socket.create_server((host, port))
         found = cls(made.family, made.type, made.proto, made.detach())
         found._open = WeakSet()
@@ -36,7 +36,7 @@ class Listening(socket.socket):
     _open: WeakSet[socket.socket]
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection. Raises BlockingIOError if there is none, or it was sent away."""
+        """The next connection. Raises BlockingIOError if there is none, or it was rejected."""
         connection, address = super().accept()
         if sum(one.fileno() != -1 for one in self._open) < CONNECTIONS:
             self._open.add(connection)
@@ -47,39 +47,39 @@ class Listening(socket.socket):
         raise BlockingIOError
 
 
-class PatientProtocol(H11Protocol):
-    """HTTP for callers that say what they want, and soon."""
+class HeaderTimeoutProtocol(H11Protocol):
+    """HTTP that closes connections whose request headers do not arrive in time."""
 
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody comes."""
+        """Start the timeout."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Somebody says something: a request, or only a part of one."""
+        """Cancel the timeout when a request is complete; restart it after the response."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
-            self._wait_no_longer()
+            self._stop_waiting()
         elif self._waiting is None:
             self._wait()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """From here on it is a WebSocket, which has pings."""
+        """Disable the timeout: WebSockets have pings."""
         super().handle_websocket_upgrade(event)
-        self._wait_no_longer()
-        self._wait = self._wait_no_longer  # type: ignore[method-assign]
+        self._stop_waiting()
+        self._wait = self._stop_waiting  # type: ignore[method-assign]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Somebody leaves."""
-        self._wait_no_longer()
+        """Cancel the timeout."""
+        self._stop_waiting()
         super().connection_lost(exc)
 
     def _wait(self) -> None:
-        self._waiting = self.loop.call_later(HEADERS, self._give_up)
+        self._waiting = self.loop.call_later(HEADER_TIMEOUT, self._give_up)
 
-    def _wait_no_longer(self) -> None:
+    def _stop_waiting(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None

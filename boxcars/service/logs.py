@@ -1,10 +1,9 @@
-"""Logs of a run: as lines for people or for machines, and its statistics as JSON lines."""
+"""Logs of a run, as text or JSON lines, and its statistics as JSON lines."""
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
 import threading
 from collections.abc import Mapping
@@ -15,30 +14,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from boxcars.connectors.files import writing
-from boxcars.connectors.log_context import about_whom
-from boxcars.model.problem import BoxcarsError, visible
+from boxcars.connectors.log_context import current_box
+from boxcars.model.problem import BoxcarsError, named_in, visible
 
 if TYPE_CHECKING:
-    from boxcars.engine.run import Run, Status
+    from boxcars.engine.run import Run
+    from boxcars.engine.status import Status
 
 _EVERY = 1.0
-"""Seconds between two lines of statistics."""
-_BOX = re.compile(r"\b(?:box|input|output) '([^']+)'")
-"""Whom an error is about."""
+"""Seconds between lines of statistics."""
 _log = logging.getLogger("boxcars.run")
 
 
 class LogKind(StrEnum):
-    """How logs look."""
+    """The format of log lines."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class RunLog:
-    """What a run tells on the error output: its epochs, and each trouble with the box it is about.
+    """The log of a run on stderr: its epochs, and warnings and errors with the box concerned.
 
-    Without a kind only troubles are told, as text.
+    Without a kind only warnings and errors are logged, as text.
     """
 
     def __init__(self, kind: LogKind | None, run: str) -> None:
@@ -54,19 +52,19 @@ class RunLog:
         logger.setLevel(logging.INFO if self.wanted else logging.WARNING)
 
     def say(self, text: str) -> None:
-        """Tell something else: in the log, or else as it is."""
+        """Report a message: in the log if there is one, otherwise verbatim on stderr."""
         if self.wanted:
             _log.info(text)
         else:
             print(text, file=sys.stderr)
 
     def begin(self, status: Status) -> None:
-        """The run goes on behind this epoch, or another that was told of since."""
+        """The run has started, or resumed after this epoch; later epochs may be logged already."""
         self._begun = True
         self._about.epoch = max(self._about.epoch, status.epoch)
 
     def tell(self, status: Status) -> None:
-        """An epoch is over: what it read and gave, and what boxes lost in it."""
+        """Log a committed epoch: rows read and written, and tuples that boxes lost."""
         self._about.epoch = status.epoch
         before = self._last or status.before
         read, out, lost_before = (0, 0, {}) if before is None else _counts(before)
@@ -81,35 +79,35 @@ class RunLog:
         self._last = status
 
     def fail(self, error: BoxcarsError) -> None:
-        """The run has failed: before it began, or in the epoch behind the last one."""
-        named = _BOX.search(str(error))
+        """Log the failure of a run: before its start, or in the epoch after the last one."""
+        named = named_in(str(error))
         self._about.epoch += self._begun
-        _log.error(str(error), extra={"fields": {"box": named[1]} if named else {}})
+        _log.error(str(error), extra={"fields": {"box": named} if named else {}})
 
 
 def _counts(status: Status) -> tuple[int, int, Mapping[str, Mapping[str, int]]]:
-    """What was read, what came out, and what was lost, since the checkpoint began."""
+    """Rows read, rows written, and tuples lost, as totals of the checkpoint."""
     return sum(status.read.values()), sum(status.out.values()), status.lost
 
 
 @dataclass
 class _About:
-    """What every line says: the run, and its last epoch."""
+    """The context of every line: the run, and its last epoch."""
 
     run: str
     epoch: int = 0
 
 
 class _Lines(logging.Formatter):
-    """Lines that say what they are about."""
+    """Base of the formatters: adds the context to each line."""
 
     def __init__(self, about: _About) -> None:
         super().__init__()
         self._about = about
 
     def fields(self, record: logging.LogRecord) -> dict[str, Any]:
-        """What it says besides the words."""
-        box = about_whom()
+        """The structured fields of a record."""
+        box = current_box()
         found: dict[str, Any] = {} if box is None else {"box": box}
         return found | getattr(record, "fields", {})
 
@@ -118,17 +116,17 @@ class _Text(_Lines):
     """``2026-11-16T09:00:00Z fraud: epoch 7 (read 100, out 3)``."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """A line for people."""
-        behind = ", ".join(f"{name} {value}" for name, value in self.fields(record).items())
+        """A line of text, with its fields in parentheses."""
+        fields = ", ".join(f"{name} {value}" for name, value in self.fields(record).items())
         text = f"{_time(record)} {self._about.run}: {record.getMessage()}"
-        return visible(f"{text} ({behind})" if behind else text).replace("\n", "\\n")
+        return visible(f"{text} ({fields})" if fields else text).replace("\n", "\\n")
 
 
 class _Json(_Lines):
-    """A JSON object: the time, the level, the run, its last epoch and the box, if it has one."""
+    """A JSON object: time, level, run, last epoch, and the box, if the line concerns one."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """A line for machines."""
+        """A JSON line."""
         head = {"time": _time(record), "level": record.levelname.lower(), **asdict(self._about)}
         return json.dumps(head | {"text": record.getMessage()} | self.fields(record))
 
@@ -139,7 +137,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 class Metrics:
-    """Appends the statistics of a run to a file, a JSON object a line, every second."""
+    """Appends the statistics of a run to a file every second, one JSON object per line."""
 
     def __init__(self, run: Run, path: Path) -> None:
         self._run, self._path, self._over = run, path, threading.Event()

@@ -8,28 +8,29 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from boxcars.engine.run import Run, Status
+from boxcars.engine.run import Run
 from boxcars.engine.stats.run_stats import RunStats
+from boxcars.engine.status import Status
 
 _COUNTED = {
-    "tuples_in": "Tuples that came into a box.",
-    "tuples_out": "Tuples that left a box.",
-    "late": "Tuples that were late.",
-    "dead": "Records that became no tuple.",
-    "seconds": "Seconds that a box took.",
+    "tuples_in": "Tuples received by a box.",
+    "tuples_out": "Tuples emitted by a box.",
+    "late": "Late tuples.",
+    "dead": "Dead letters: records that could not be parsed or processed.",
+    "seconds": "Seconds spent in a box.",
 }
 _HELD = {
-    "queue": "Tuples that wait until the frontier lets them go.",
-    "state_rows": "Rows that a box keeps.",
-    "state_bytes": "Bytes that a box keeps.",
-    "in_rate": "Tuples a second that come into a box.",
-    "out_rate": "Tuples a second that leave a box.",
-    "cpu": "Cores that a box kept busy in the last epochs.",
-    "share": "Its part of what its subquery did in the last epochs.",
+    "queue": "Tuples that wait for the frontier (watermark).",
+    "state_rows": "Rows in the state of a box.",
+    "state_bytes": "Bytes in the state of a box.",
+    "in_rate": "Tuples per second received by a box.",
+    "out_rate": "Tuples per second emitted by a box.",
+    "cpu": "Cores used by a box in the last epochs.",
+    "share": "Share of a box in the work of its subquery in the last epochs.",
 }
 _BY_BUCKET = {
-    "in_rate": "Tuples a second that come into a bucket, estimated.",
-    "out_rate": "Tuples a second that leave a bucket, estimated.",
+    "in_rate": "Tuples per second received by a bucket, estimated.",
+    "out_rate": "Tuples per second emitted by a bucket, estimated.",
 }
 _STATES = ("running", "waiting", "finished", "stopped", "failed")
 
@@ -42,13 +43,13 @@ def prometheus_text(run: Run) -> bytes:
 
 
 class _Figures(Collector):
-    """The figures of a moment."""
+    """A snapshot of the metrics of a run."""
 
     def __init__(self, status: Status, stats: RunStats) -> None:
         self._status, self._stats = status, stats
 
     def collect(self) -> Iterator[Metric]:
-        """All of them."""
+        """All metrics."""
         yield from self._run()
         yield from self._boxes()
         yield from self._buckets()
@@ -56,8 +57,8 @@ class _Figures(Collector):
 
     def _run(self) -> Iterable[Metric]:
         yield GaugeMetricFamily("boxcars_epoch", "The last epoch.", self._status.epoch)
-        yield GaugeMetricFamily("boxcars_up_seconds", "Since its start.", self._status.seconds)
-        state = GaugeMetricFamily("boxcars_state", "1 for the state it is in.", labels=["state"])
+        yield GaugeMetricFamily("boxcars_up_seconds", "Uptime.", self._status.seconds)
+        state = GaugeMetricFamily("boxcars_state", "1 for the current state.", labels=["state"])
         for name in _STATES:
             state.add_metric([name], float(name == self._status.state))
         yield state
@@ -90,11 +91,11 @@ class _Figures(Collector):
 
     def _outputs(self) -> Iterable[Metric]:
         tuples = CounterMetricFamily(
-            "boxcars_output_tuples", "Tuples of an output.", None, ["output"]
+            "boxcars_output_tuples", "Tuples written to an output.", None, ["output"]
         )
         latency = GaugeMetricFamily(
             "boxcars_output_latency_seconds",
-            "How long tuples took from source to sink.",
+            "Latency of tuples from source to sink.",
             labels=["output", "quantile"],
         )
         for name, output in self._stats.outputs.items():

@@ -1,4 +1,4 @@
-"""Who may use a port: the rule that all ports of Boxcars have."""
+"""Access settings that all ports of Boxcars share: address, token and TLS."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from boxcars.connectors.systems.url import is_loopback
 from boxcars.model.problem import Wrong
 
 TOKEN = "BOXCARS_TOKEN"
-"""The variable of the environment with the token."""
+"""Environment variable that holds the token."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """An address, the token that callers must know, and the files for TLS.
+    """The address to listen on, the token that clients need, and the files for TLS.
 
-    Without a token only this machine can be listened to.
+    Without a token only loopback addresses are allowed.
     """
 
     host: str = "127.0.0.1"
@@ -31,8 +31,8 @@ class Access:
     def __post_init__(self) -> None:
         if not self.token and not is_loopback(self.host):
             raise Wrong(
-                f"port {self.port} would be open to others at {self.host}: set {TOKEN} in the "
-                "environment, or listen at 127.0.0.1."
+                f"port {self.port} would be open to other machines on {self.host}: set {TOKEN} in "
+                "the environment, or listen on 127.0.0.1."
             )
         if self.cert is not None:
             self._check_certificate()
@@ -45,11 +45,11 @@ class Access:
 
     @property
     def url(self) -> str:
-        """How clients find it."""
+        """The URL for clients."""
         return f"{'https' if self.cert else 'http'}://{self.host}:{self.port}"
 
     def admits(self, header: str | None, query: str | None = None) -> bool:
-        """Whether a caller knows the token, from ``Authorization: Bearer`` or, in a page, a query.
+        """Whether the token is right, from ``Authorization: Bearer`` or a query parameter.
 
         >>> access = Access(token="sesame")
         >>> access.admits("Bearer sesame"), access.admits("Bearer x"), access.admits(None, "sesame")
@@ -62,5 +62,5 @@ class Access:
 
 
 def token_from_environment() -> str:
-    """The token, if there is one."""
+    """The token from ``BOXCARS_TOKEN``, or an empty string."""
     return os.environ.get(TOKEN, "")

@@ -1,4 +1,4 @@
-"""The server of a run: its service at a port, in a thread of the run's process."""
+"""The HTTP server of a run, in a thread of the run's process."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import uvicorn
 from boxcars.engine.run import Run
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.app import make_app
-from boxcars.service.connections import Listening, PatientProtocol
+from boxcars.service.connections import HeaderTimeoutProtocol, LimitedListener
 from boxcars.service.security import Access
 from boxcars.service.wire import MESSAGE
 
 _QUIET = 60.0
-"""Seconds without a sign of life after which a client counts as lost."""
+"""Seconds without a pong after which a client counts as lost."""
 _PATIENCE = 10.0
-"""Seconds to start, and to stop."""
+"""Seconds to wait for the server to start or stop."""
 
 
 class Server:
-    """A service that is up; use it in ``with``, or :meth:`close` it.
+    """The HTTP service of a run; a context manager, or :meth:`close` it.
 
-    With port 0 it takes a free one; ``access`` says which.
+    Port 0 picks a free one; ``access`` has its number.
     """
 
     def __init__(self, run: Run, access: Access | None = None) -> None:
@@ -38,7 +38,7 @@ class Server:
             log_level="critical",
             access_log=False,
             loop="asyncio",
-            http=PatientProtocol,
+            http=HeaderTimeoutProtocol,
             ws_max_size=MESSAGE,
             ws_per_message_deflate=False,
             ws_ping_timeout=_QUIET,
@@ -65,7 +65,7 @@ class Server:
         self.close()
 
     def close(self) -> None:
-        """Take the service down."""
+        """Shut the service down."""
         self._server.should_exit = True
         self._thread.join(_PATIENCE)
         self._socket.close()
@@ -73,9 +73,9 @@ class Server:
 
 def _bind(access: Access) -> socket.socket:
     try:
-        return Listening.at(access.host, access.port)
+        return LimitedListener.at(access.host, access.port)
     except OSError as error:
         raise Wrong(
             f"port {access.port} at {access.host} can't be opened ({error.strerror}): choose "
-            "another one, or end whoever uses it."
+            "another port, or stop the process that uses it."
         ) from None

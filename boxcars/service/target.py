@@ -1,4 +1,4 @@
-"""Targets of the load injector on the network: the port of a run, or one that takes lines."""
+"""Network targets of the load injector: the port of a run, or a TCP port that takes lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATIENCE = 10.0
 
 
 class Service(Target):
-    """The ``enqueue://`` inputs of a run, through its port; a batch goes as one."""
+    """The ``enqueue://`` inputs of a run, through its port; each batch is one message."""
 
     def __init__(self, client: Client, inputs: Mapping[str, str]) -> None:
         self._client, self._inputs = client, inputs
@@ -40,7 +40,7 @@ class Service(Target):
                 self._feeds[name].send(frame)
 
     def finish(self) -> None:
-        """Wait until all is kept."""
+        """Wait until all batches are acknowledged."""
         for feed in self._feeds.values():
             feed.flush()
 
@@ -56,11 +56,11 @@ class Lines(Target):
         url.check(["format", "token"])
         self._url, self._format = url, url.options.get("format", "jsonl")
         if self._format not in ("jsonl", "csv"):
-            raise Wrong(f"{url}: lines are jsonl or csv, got '{self._format}'.")
+            raise Wrong(f"{url}: expected format=jsonl or format=csv, got '{self._format}'.")
         self._socket: socket.socket | None = None
 
     def open(self) -> None:
-        """Connect, and say the token."""
+        """Connect, and send the token."""
         where = self._url.host or "127.0.0.1", self._url.port or 0
         try:
             self._socket = socket.create_connection(where, _PATIENCE)
@@ -71,7 +71,7 @@ class Lines(Target):
             raise BoxcarsError(f"{self._url}: can't be reached: {error}.") from None
 
     def send(self, batch: Batch) -> None:
-        """Write the rows as lines; it waits as long as the other side does not read."""
+        """Write the rows as lines; blocks while the other side does not read."""
         assert self._socket is not None
         for frame in batch.values():
             try:
@@ -86,7 +86,7 @@ class Lines(Target):
 
 
 def lines_of(frame: pl.DataFrame, format_: str) -> bytes:
-    r"""Rows as lines.
+    r"""Encode rows as lines.
 
     >>> lines_of(pl.DataFrame({"t": [1], "who": ["ann"]}), "jsonl")
     b'{"t":1,"who":"ann"}\n'

@@ -1,4 +1,4 @@
-"""What goes over the wire between a client and a run: Arrow, and numbers before it."""
+"""The wire format between a client and a run: Arrow batches, and epochs with their numbers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from boxcars.model.problem import Wrong
 
 ARROW = "application/vnd.apache.arrow.stream"
 LONGEST = 64 * 2**20
-"""Bytes of the longest message to a reader."""
+"""Maximum bytes of a message to a reader."""
 MESSAGE = 16 * 2**20
-"""Bytes of the longest message of a sender: each of them may have one under way."""
-LEAVE = b"L"
-"""The message of a sender that takes its leave: it sends nothing again."""
-LOOK = 0.02
-"""Seconds between two looks at what is new."""
+"""Maximum bytes of a sender's message; every sender may have one in flight."""
+UNREGISTER = b"L"
+"""A sender's last message: it sends nothing again, and can be forgotten."""
+POLL = 0.02
+"""Seconds between polls for new data."""
 _ANSWER = 16 * LONGEST
-"""Bytes that the values of an epoch may take, each written out: a reader trusts a run that far."""
+"""Maximum decoded bytes of an epoch that a client accepts from a run."""
 
 
 def table_to_bytes(table: pa.Table) -> bytes:
-    """A table as an Arrow stream."""
+    """Encode a table as an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
@@ -34,7 +34,7 @@ def table_to_bytes(table: pa.Table) -> bytes:
 
 
 def table_to_json(table: pa.Table) -> str:
-    """The rows of a table as an array of JSON; its values are those of JSON lines.
+    """Encode the rows of a table as a JSON array, with the values of the JSON lines format.
 
     >>> table_to_json(pa.table({"t": [1, 2], "x": [0.5, float("nan")]}))
     '[{"t":1,"x":0.5},{"t":2,"x":"NaN"}]'
@@ -44,15 +44,15 @@ def table_to_json(table: pa.Table) -> str:
     return "[" + lines.getvalue().decode().removesuffix("\n").replace("\n", ",") + "]"
 
 
-def numbered(epoch: int, table: pa.Table) -> bytes:
-    """The rows of an epoch with its number."""
+def encode_epoch(epoch: int, table: pa.Table) -> bytes:
+    """Encode the number and rows of an epoch."""
     return struct.pack("<q", epoch) + table_to_bytes(table)
 
 
-def read_numbered(data: bytes) -> tuple[int, pa.Table]:
-    """The number and the rows again.
+def decode_epoch(data: bytes) -> tuple[int, pa.Table]:
+    """Decode the number and rows of an epoch.
 
-    >>> epoch, table = read_numbered(numbered(7, pa.table({"t": [1]})))
+    >>> epoch, table = decode_epoch(encode_epoch(7, pa.table({"t": [1]})))
     >>> epoch, table.to_pylist()
     (7, [{'t': 1}])
     """
@@ -60,10 +60,10 @@ def read_numbered(data: bytes) -> tuple[int, pa.Table]:
     return epoch, read_stream(data[8:], _ANSWER)
 
 
-class Schemed:
-    """Batches over one connection: the schema goes first, and only once.
+class BatchCodec:
+    """Encodes and decodes the batches of one connection: the schema is sent once, first.
 
-    >>> sender, receiver = Schemed(), Schemed()
+    >>> sender, receiver = BatchCodec(), BatchCodec()
     >>> batch = pa.record_batch({"t": [1, 2]})
     >>> [receiver.read(message) for message in sender.write(batch)][-1].num_rows
     2
@@ -75,7 +75,7 @@ class Schemed:
         self._schema: pa.Schema | None = None
 
     def write(self, batch: pa.RecordBatch) -> list[bytes]:
-        """The messages for a batch."""
+        """Encode a batch as messages."""
         found = []
         if self._schema is None or not self._schema.equals(batch.schema):
             self._schema = batch.schema
@@ -83,7 +83,7 @@ class Schemed:
         return [*found, b"B" + bytes(batch.serialize())]
 
     def read(self, message: bytes) -> pa.Table | None:
-        """The table in a message; None if it was a schema."""
+        """Decode the table of a message; None if the message is a schema."""
         if message[:1] == b"S":
             self._schema = read_schema(message[1:])
             return None

@@ -1,4 +1,4 @@
-"""Statements of SQL over the stored tables of a network: checked here, run by a store."""
+"""SQL statements over the stored tables of a network: checked here, run by a store."""
 
 from boxcars.sql.statement import INPUT, Column, Kind, Statement, tables_of
 

@@ -1,4 +1,4 @@
-"""From a text to the tree of one statement, with everything refused that has no place in a box."""
+"""Parses one SQL statement and rejects what a box does not support."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from boxcars.expr.functions import refuse_clock
 from boxcars.model.problem import Wrong
 
 DIALECT = "postgres"
-"""The SQL that a user writes; it is translated for the store that a table is in."""
+"""The SQL dialect of the user; it is translated to that of the store."""
 
 
 class Kind(Enum):
-    """The statements there are a box for."""
+    """The kinds of statements; there is a box for each."""
 
     SELECT = "SELECT"
     INSERT = "INSERT"
@@ -38,14 +38,14 @@ _PARTS: Mapping[Kind, str] = {
     Kind.UPDATE: "this expressions where",
     Kind.DELETE: "this where",
 }
-"""What a statement of each kind may consist of."""
+"""The clauses that each kind of statement may have."""
 
 
 @lru_cache(maxsize=1_000)
 def parse(text: str, kind: Kind) -> exp.Expr:
-    """The tree of a statement of that kind; nobody may change it."""
+    """The tree of a statement of that kind; cached, so do not modify it."""
     if "\0" in text:
-        raise Wrong("the SQL has a character in it that no text should have.")
+        raise Wrong("the SQL contains a null character.")
     try:
         trees = [tree for tree in sqlglot.parse(text, read=DIALECT) if tree is not None]
     except SqlglotError as error:
@@ -77,18 +77,18 @@ def _refuse_parts(tree: exp.Expr, kind: Kind) -> None:
     for part, value in tree.args.items():
         if value and part not in _PARTS[kind].split():
             word = part.strip("_").replace("_", " ").upper()
-            raise Wrong(f"{word} has no place in the {kind.value} of a box.")
+            raise Wrong(f"{word} is not supported in the {kind.value} of a box.")
 
 
 def _refuse(node: exp.Expr, root: exp.Expr) -> None:
-    """Complain about what a box can't do, or what would give another output next time."""
+    """Reject what a box does not support, or what is not deterministic."""
     if isinstance(node, exp.Query | exp.Subquery) and node is not root:
         if not isinstance(node, exp.Values | exp.Table):
-            raise Wrong("a query inside of a query has no place in a box: use two boxes.")
+            raise Wrong("subqueries are not supported in a box: use two boxes.")
     elif isinstance(node, exp.Parameter | exp.Placeholder | exp.SessionParameter):
         raise Wrong(f"write input.<field> for a value of the tuple, not '{node.sql(DIALECT)}'.")
     elif isinstance(node, exp.Join) and (node.args.get("using") or node.args.get("method")):
-        raise Wrong("write JOIN ... ON: which columns are compared must be said.")
+        raise Wrong("write JOIN ... ON, with the columns to compare.")
     elif isinstance(node, exp.Anonymous):
         refuse_clock(str(node.this))
         raise Wrong(f"unknown function '{node.this}'.")
@@ -99,7 +99,7 @@ def _refuse(node: exp.Expr, root: exp.Expr) -> None:
 
 
 def tables_of(text: str, kind: Kind) -> tuple[str, ...]:
-    """The tables that a statement names, each once; none if it can't be read.
+    """The tables that a statement names, each once; none if it can't be parsed.
 
     >>> tables_of("SELECT a.x FROM a JOIN b ON a.k = b.k", Kind.SELECT)
     ('a', 'b')

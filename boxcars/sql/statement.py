@@ -1,7 +1,7 @@
-"""A statement of SQL that a box runs for each tuple, checked against tables and input.
+"""An SQL statement that a box runs for each tuple, checked against tables and input.
 
-The tuple is called ``input``: ``SELECT * FROM DB WHERE DB.Phone = input.Phone``. In the tree of a
-checked statement every other column says which table it is of, and a star is written out.
+The tuple is named ``input``: ``SELECT * FROM DB WHERE DB.Phone = input.Phone``. In the tree of a
+checked statement every other column is qualified by its table, and stars are expanded.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["INPUT", "Column", "Kind", "Statement", "tables_of"]
 INPUT = "input"
 """The name of the tuple in a statement."""
 EXCLUDED = "excluded"
-"""The name of the record that could not be inserted, behind ON CONFLICT."""
+"""The name of the record that could not be inserted, after ON CONFLICT."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the records that a statement gives; ``table`` is empty if the user named it."""
+    """A column of the result records; ``table`` is empty if the user named the column."""
 
     name: str
     type: Type
@@ -48,10 +48,10 @@ class Match:
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """A statement that fits its tables and its input.
+    """A statement checked against its tables and its input.
 
-    ``fields`` are the fields of the tuple that it takes, ``columns`` what its records have.
-    ``matches`` are the columns that WHERE says are equal to a field.
+    ``fields`` are the fields of the tuple that it reads, ``columns`` those of its result.
+    ``matches`` are the columns that WHERE compares with a field for equality.
     """
 
     kind: Kind
@@ -63,19 +63,19 @@ class Statement:
 
     @classmethod
     def of(cls, kind: Kind, text: str, tables: Mapping[str, Table], schema: Schema) -> Statement:
-        """Check a statement; what is wrong with it is said in one sentence."""
+        """Check a statement; raises :class:`Wrong` with one sentence."""
         return _checked(kind, text, Fields(tables), schema)
 
     @property
     def where_fields(self) -> tuple[str, ...]:
-        """The fields of the tuple that WHERE compares with something, each once."""
+        """The fields of the tuple in WHERE, each once."""
         where = self.tree.args.get("where")
         columns = where.find_all(exp.Column, bfs=False) if where else ()
         return tuple(dict.fromkeys(c.name for c in columns if c.table == INPUT))
 
     @property
     def one_by_one(self) -> bool:
-        """Whether it is about one tuple, so that many can't be looked up together."""
+        """Whether it must run per tuple, since tuples can't be looked up together."""
         tree = self.tree
         return (
             self.kind is not Kind.SELECT
@@ -100,7 +100,7 @@ class _Checker:
         self.tables = tables
         self.schema = schema
         self.named: dict[str, str] = {}
-        """The tables by the names that they have in the statement."""
+        """The tables by their aliases in the statement."""
 
     def statement(self) -> Statement:
         for table in list(self.tree.find_all(exp.Table)):
@@ -129,9 +129,9 @@ class _Checker:
             raise Wrong(f"there is no table '{table.name}'.{nearest(table.name, self.tables)}")
         alias = table.alias_or_name
         if alias in (INPUT, EXCLUDED):
-            raise Wrong(f"'{alias}' can't be the name of a table: it has a meaning of its own.")
+            raise Wrong(f"'{alias}' can't be the name of a table: it is a reserved name.")
         if alias in self.named:
-            raise Wrong(f"two tables are called '{alias}': give one an alias.")
+            raise Wrong(f"two tables are named '{alias}': give one an alias.")
         self.named[alias] = table.name
 
     def _write_out_stars(self) -> None:
@@ -151,15 +151,15 @@ class _Checker:
         self.tree.set("expressions", written)
 
     def _write_out_order(self) -> None:
-        """A name or a number of a column in ORDER BY stands for what SELECT says of it."""
+        """Replace names and numbers of columns in ORDER BY by their SELECT expressions."""
         named = {node.alias: node for node in self.tree.expressions if isinstance(node, exp.Alias)}
         for node in order.expressions if (order := self.tree.args.get("order")) else ():
             what, found = node.this, None
             if isinstance(what, exp.Literal) and what.is_int:
-                place = int(what.name)
-                if not 1 <= place <= len(self.tree.expressions):
-                    raise Wrong(f"ORDER BY {place}: there is no such column.")
-                found = self.tree.expressions[place - 1]
+                number = int(what.name)
+                if not 1 <= number <= len(self.tree.expressions):
+                    raise Wrong(f"ORDER BY {number}: there is no such column.")
+                found = self.tree.expressions[number - 1]
             elif isinstance(what, exp.Column) and not what.table:
                 found = named.get(what.name)
             if found is not None:
@@ -207,11 +207,11 @@ class _Checker:
             )
 
     def _owner(self, name: str) -> str:
-        """The table that a column without one belongs to."""
+        """The table of an unqualified column."""
         owners = [alias for alias, t in self.named.items() if name in self.tables[t].fields]
         if len(owners) > 1:
             raise Wrong(
-                f"'{name}' may be {' or '.join(f'{o}.{name}' for o in owners)}: write which."
+                f"'{name}' is ambiguous: write {' or '.join(f'{o}.{name}' for o in owners)}."
             )
         if owners:
             return owners[0]
@@ -235,7 +235,7 @@ class _Checker:
         return self.tables[table].fields[column.name]
 
     def _types(self) -> tuple[Column, ...]:
-        """Type every part; the columns of the records that the statement gives."""
+        """Check the types of all clauses; returns the columns of the result."""
         for part in ("where", "having"):
             if node := self.tree.args.get(part):
                 self._expect(node.this, Type.BOOL, part.upper())
@@ -258,7 +258,7 @@ class _Checker:
         if not self.named:
             raise Wrong("expected SELECT ... FROM a table of the network.")
         if self.tree.args.get("limit") and not self.tree.args.get("order"):
-            raise Wrong("LIMIT needs ORDER BY: else it is left to chance which records come.")
+            raise Wrong("LIMIT needs ORDER BY: otherwise the records returned are arbitrary.")
         for node in self.tree.find_all(exp.Ordered):
             type_of(node.this, self._type)
         return tuple(map(self._projection, self.tree.expressions))
@@ -268,7 +268,7 @@ class _Checker:
         type_ = type_of(inner, self._type)
         if type_ is Type.UNKNOWN and self.schema.known:
             raise Wrong(
-                f"can't tell the type of {words(inner)}: write CAST({words(inner)} AS ...)."
+                f"the type of {words(inner)} is unknown: write CAST({words(inner)} AS ...)."
             )
         if isinstance(node, exp.Column):
             return Column(node.name, type_, "" if node.table == INPUT else self.named[node.table])
@@ -279,7 +279,7 @@ class _Checker:
         return Column(node.alias, type_)
 
     def _assignments(self) -> None:
-        """Type what becomes the value of a column."""
+        """Check the types of assigned values."""
         (alias,) = self.named
         fields = self.tables[self.named[alias]].fields
         for name, value in self._assigned(alias):

@@ -1,4 +1,4 @@
-"""What a box needs to know of the place where tables are stored."""
+"""The interface of table stores, as boxes use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boxcars.model.entities import Table
 from boxcars.sql.statement import Statement
 
 TUPLE = "__tuple"
-"""The place in its train of the tuple that a record belongs to."""
+"""The row number, in its train, of the tuple that a record belongs to."""
 
 
 class Store(Protocol):
@@ -23,9 +23,9 @@ class Store(Protocol):
         ...
 
     def run(self, statement: Statement, train: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-        """Run a statement for each tuple of a train, in order; the records that it gave.
+        """Run a statement for each tuple of a train, in order; returns the records.
 
-        A record has :data:`TUPLE` and then its columns under these names. Those of one tuple come
-        in the order of ORDER BY, or else in that of their values, column by column, nulls first.
+        A record has :data:`TUPLE` and then its columns under these names. The records of one tuple
+        are in the order of ORDER BY, otherwise sorted by value, column by column, nulls first.
         """
         ...

@@ -1,4 +1,4 @@
-"""The type of an SQL expression, without a database: sqlglot's annotation, in our six types."""
+"""Types of SQL expressions, without a database: sqlglot's annotations as our six types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SQL_TYPES: dict[Type, str] = {
     Type.BYTES: "BYTEA",
     Type.UNKNOWN: "UNKNOWN",
 }
-"""The types of columns as the user's SQL calls them."""
+"""The column types in the user's SQL."""
 
 _OURS: dict[Any, Type] = {
     exp.DataType.Type.BOOLEAN: Type.BOOL,
@@ -40,7 +40,7 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
 
 
 def type_of(node: exp.Expr, column: Callable[[exp.Column], Type]) -> Type:
-    """The type of an expression, from those of its columns; a clash inside of it is Wrong."""
+    """The type of an expression, given those of its columns; raises Wrong on a type error."""
 
     def stamped(part: exp.Expr) -> exp.Expr:
         if not isinstance(part, exp.Column):
@@ -58,7 +58,7 @@ def type_of(node: exp.Expr, column: Callable[[exp.Column], Type]) -> Type:
 
 
 def words(node: exp.Expr) -> str:
-    """An expression as the user wrote it, more or less."""
+    """An expression as text, close to what the user wrote."""
 
     def unstamped(part: exp.Expr) -> exp.Expr:
         column: exp.Expr | None = part.meta.get(_STAMP)
@@ -96,11 +96,11 @@ def _check_cast(node: exp.Cast) -> None:
         return
     to = _found(node)
     if to is Type.UNKNOWN:
-        raise Wrong(f"'{node.to.sql(DIALECT)}' in {words(node)} is no type of a field.")
+        raise Wrong(f"'{node.to.sql(DIALECT)}' in {words(node)} is not a field type.")
     if to is not Type.TIMESTAMP or isinstance(node.this, exp.Null):
         return
     if not isinstance(node.this, exp.Literal):
-        raise Wrong(f"only a literal can be made a timestamp in SQL, not {words(node.this)}.")
+        raise Wrong(f"only a literal can be cast to a timestamp in SQL, not {words(node.this)}.")
     try:
         datetime.fromisoformat(node.this.name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A statement as the text that a store understands: its dialect, its table names, its parameters.
+"""Writes a statement as SQL text for a store: its dialect, table names and parameters.
 
 A value of the tuple is never part of the text: it is bound to a parameter of the statement.
 """
@@ -18,21 +18,21 @@ from boxcars.sql.statement import INPUT, Statement
 from boxcars.sql.types import SQL_TYPES
 
 NUMBER = "__n"
-"""The number of the tuple that a record belongs to, where many are asked for together."""
+"""The number of the tuple that a record belongs to, in a query for many tuples."""
 
 _MARK = re.compile("\0(.*?)\0", re.S)
 SQLITE_TIME = "%Y-%m-%d %H:%M:%S%.6f"
-"""How a timestamp is stored as text, such that the order of texts is that of time."""
+"""The text format of timestamps, whose order as text is that of time."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a store writes SQL: its name, the sign of a parameter, what it knows of types."""
+    """The dialect of a store: its name, its parameter marker, and its type support."""
 
     name: str
     sign: str
     typed: bool
-    """Whether parameters need a type, a timestamp is more than a text, and there are arrays."""
+    """Whether parameters need types, timestamps are a type of their own, and arrays exist."""
 
 
 SQLITE = Dialect("sqlite", "?", typed=False)
@@ -41,14 +41,14 @@ POSTGRES = Dialect("postgres", "%s", typed=True)
 
 @dataclass(frozen=True)
 class Text:
-    """A statement to execute, and the fields whose values its parameters take, in order."""
+    """SQL text to execute, and the fields bound to its parameters, in order."""
 
     sql: str
     fields: tuple[str, ...]
 
 
 def write_one(statement: Statement, dialect: Dialect, stored: Mapping[str, str]) -> Text:
-    """The statement for one tuple; ``stored`` has the names that the tables have in the store."""
+    """The statement for one tuple; ``stored`` has the names of the tables in the store."""
 
     def marked(node: exp.Expr) -> exp.Expr:
         if not (isinstance(node, exp.Column) and node.table == INPUT):
@@ -70,7 +70,7 @@ def write_many(
 ) -> Text:
     """The query for many tuples at once: a join with their values.
 
-    The first column of a record is the number of its tuple, from 1 on.
+    The first column of a record is the number of its tuple, starting at 1.
     """
     tree = _stored(statement, dialect, stored)
     number = exp.column(NUMBER, INPUT, quoted=True)
@@ -88,24 +88,24 @@ def write_many(
 
 
 def _arrays(statement: Statement) -> str:
-    """Tuples from one array for each field: its text is short, whatever their number."""
+    """Tuples from one array per field: the text is short, however many they are."""
     marks = (f"CAST(\0{name}\0 AS {SQL_TYPES[t]}[])" for name, t in statement.fields.items())
     return f"SELECT * FROM UNNEST({', '.join(marks)}) WITH ORDINALITY"
 
 
 def _rows(statement: Statement, tuples: int) -> str:
-    """Tuples from one parameter for each value."""
+    """Tuples from one parameter per value."""
     marks = ", ".join(f"\0{name}\0" for name in statement.fields)
     return "VALUES " + ", ".join(f"({marks}, {n})" for n in range(1, tuples + 1))
 
 
 def _typed(mark: exp.Expr, type_: Type, dialect: Dialect) -> exp.Expr:
-    """A parameter that says its type where the store asks for it."""
+    """A parameter, cast to its type where the store requires it."""
     return exp.cast(mark, SQL_TYPES[type_], dialect="postgres") if dialect.typed else mark
 
 
 def _stored(statement: Statement, dialect: Dialect, stored: Mapping[str, str]) -> exp.Expr:
-    """The tree with the names of the store, and what its dialect can't say said otherwise."""
+    """The tree with the table names of the store, adapted to its dialect."""
 
     def renamed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Table) and node.name in stored:
@@ -121,7 +121,7 @@ def _stored(statement: Statement, dialect: Dialect, stored: Mapping[str, str]) -
 
 
 def _moment(node: exp.Expr) -> exp.Expr:
-    """A literal timestamp as SQLite has it: a text."""
+    """A literal timestamp as SQLite stores it: as text."""
     if isinstance(node, exp.Null):
         return node
     moment = datetime.fromisoformat(node.name).replace(tzinfo=None)
@@ -129,15 +129,15 @@ def _moment(node: exp.Expr) -> exp.Expr:
 
 
 def _break_ties(tree: exp.Expr, first: int) -> None:
-    """Order what the user's ORDER BY leaves open by the columns themselves."""
+    """Break ties of the user's ORDER BY by the columns themselves."""
     order = tree.args["order"]
-    places = range(first, len(tree.expressions) + 1)
-    ties = [exp.Ordered(this=exp.Literal.number(n), nulls_first=True) for n in places]
+    numbers = range(first, len(tree.expressions) + 1)
+    ties = [exp.Ordered(this=exp.Literal.number(n), nulls_first=True) for n in numbers]
     order.set("expressions", [*order.expressions, *ties])
 
 
 def _bound(sql: str, dialect: Dialect) -> Text:
-    """Put the sign of a parameter in the place of every mark."""
+    """Replace every mark by the parameter marker."""
     fields = tuple(_MARK.findall(sql))
     if dialect.sign != "?":
         sql = sql.replace("%", "%%")

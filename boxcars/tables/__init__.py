@@ -1,1 +1,1 @@
-"""Stored tables: databases, SQL statements over them, and transactions of epochs."""
+"""Stored tables: databases, SQL statements on them, and epoch transactions."""

@@ -1,4 +1,4 @@
-"""What a checkpoint knows of stored tables: who the run is, and the tables that are its own."""
+"""The tables folder of a checkpoint: the id of the run, and the tables stored there."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from boxcars.model.problem import BoxcarsError
 
 
 @dataclass(frozen=True)
-class Resident:
-    """A run that is set up: the name that databases know it by, and the tables it has at home."""
+class TableSetup:
+    """The set-up of a run: its id in the ledger of a database, and its tables in the checkpoint."""
 
     run: str
     tables: tuple[str, ...]
 
     @classmethod
-    def new(cls, tables: Iterable[str]) -> Resident:
-        """A run that nobody knows yet."""
+    def new(cls, tables: Iterable[str]) -> TableSetup:
+        """A set-up with a new id."""
         return cls(uuid4().hex, tuple(sorted(tables)))
 
 
 @dataclass(frozen=True)
-class Home:
-    """The part of a checkpoint that is about tables.
+class TableFolder:
+    """The tables folder of a checkpoint.
 
-    Tables that are in no database of the user are in a SQLite file here. It is filled under
-    another name; the run is set up once its own small file is there, which is written last.
+    Tables that are not in the user's databases are in a SQLite file here. It is filled as a draft;
+    a small file, which is written last, completes the set-up.
     """
 
     checkpoint: Path
@@ -47,38 +47,38 @@ class Home:
         """The SQLite file while it is being filled."""
         return self.file.with_suffix(".draft")
 
-    def resident(self) -> Resident | None:
-        """The run that is set up here."""
+    def setup(self) -> TableSetup | None:
+        """The set-up of the run, or None if it is not complete."""
         try:
-            found = json.loads(self._about.read_text(encoding="utf-8"))
-            return Resident(found["run"], tuple(found["tables"]))
+            found = json.loads(self._setup_file.read_text(encoding="utf-8"))
+            return TableSetup(found["run"], tuple(found["tables"]))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise BoxcarsError(f"{self._about}: the checkpoint is damaged: {error}.") from None
+            raise BoxcarsError(f"{self._setup_file}: the checkpoint is damaged: {error}.") from None
 
     def clear(self) -> None:
-        """Make room; what is there is of a process that did not finish setting up."""
+        """Remove the files of a set-up that was not completed."""
         with writing(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             for name in (self.file.name, self.draft.name):
                 for left in self.file.parent.glob(f"{name}*"):  # with journals
                     left.unlink()
 
-    def settle(self, resident: Resident) -> None:
-        """The run is set up from now on."""
+    def complete(self, setup: TableSetup) -> None:
+        """Complete the set-up."""
         with writing(self.file):
-            if resident.tables:
+            if setup.tables:
                 self.draft.replace(self.file)
-            with replacing(self._about) as part:
-                about = {"run": resident.run, "tables": resident.tables}
+            with replacing(self._setup_file) as part:
+                about = {"run": setup.run, "tables": setup.tables}
                 part.write_text(json.dumps(about), encoding="utf-8")
 
     @property
-    def _about(self) -> Path:
+    def _setup_file(self) -> Path:
         return self.file.with_name("run.json")
 
 
 def url_of(file: Path) -> sa.URL:
-    """A SQLite file as a database."""
+    """The database address of a SQLite file."""
     return sa.URL.create("sqlite+pysqlite", database=str(file))

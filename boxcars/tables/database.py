@@ -1,4 +1,4 @@
-"""A database that holds tables: SQLite in this process or in a file, or PostgreSQL."""
+"""Database connections: SQLite in memory or in a file, and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 _DIALECTS = {"sqlite": SQLITE, "postgresql": POSTGRES}
 _SECONDS_TO_CONNECT = 10
 SECONDS_TO_WAIT = 60
-"""How long to wait for somebody who writes: perhaps an earlier attempt of the same task."""
+"""Seconds to wait for a lock, which an earlier attempt of the same task may hold."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a table is: a database, and the name of the table in it.
+    """The address of a table: a database, and the name of the table in it.
 
     >>> Address.parse("postgresql://ann:secret@db.example/calls#seen", "DB")
     postgresql://db.example/calls#seen
@@ -39,22 +39,22 @@ class Address:
 
     @classmethod
     def parse(cls, text: str, table: str) -> Address:
-        """Read ``sqlite:///file.db`` or ``postgresql://user@host/database``, perhaps ``#table``."""
+        """Parse ``sqlite:///file.db`` or ``postgresql://user@host/database``, with ``#table``."""
         base, _, name = text.partition("#")
         try:
             url = sa.make_url(base)
-        except (ArgumentError, ValueError):  # its words would show the password
+        except (ArgumentError, ValueError):  # its message would show the password
             url = sa.URL.create("unreadable")
         if url.drivername not in _DRIVERS:
             raise Wrong(
                 "expected a database such as sqlite:///file.db or "
-                "postgresql://user@host/database, perhaps with #table."
+                "postgresql://user@host/database, optionally with #table."
             )
         return cls(url.set(drivername=_DRIVERS[url.drivername]), name or table)
 
     @property
     def in_memory(self) -> bool:
-        """Whether nobody else can see it, and it is gone with its process."""
+        """Whether it is private to this process, and ends with it."""
         return self.url.get_backend_name() == "sqlite" and self.file is None
 
     @property
@@ -64,14 +64,14 @@ class Address:
 
     @property
     def text(self) -> str:
-        """What :meth:`parse` reads, wherever it is; with all secrets, so it is not to be shown."""
+        """The address for :meth:`parse`, with an absolute path; includes the password."""
         url = self.url.set(drivername=self.url.get_backend_name())
         if self.file is not None:
             url = url.set(database=str(self.file.resolve()))
         return f"{url.render_as_string(hide_password=False)}#{self.table}"
 
     def __repr__(self) -> str:
-        """Without who may enter and how."""
+        """The address without user and password."""
         url = self.url
         port = f":{url.port}" if url.port else ""
         return (
@@ -80,16 +80,16 @@ class Address:
 
 
 def file_of(url: sa.URL) -> Path | None:
-    """The file of a SQLite database; None of one that is in memory or elsewhere."""
+    """The file of a SQLite database; None for any other database."""
     if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
     return Path(str(url.database))
 
 
 class Database:
-    """A connection to a database. What was done since the last commit can be undone.
+    """A connection to a database, with one transaction at a time.
 
-    One that is ``read_only`` refuses to change anything, and never keeps others waiting.
+    A ``read_only`` connection refuses writes, and never blocks others.
     """
 
     def __init__(self, url: sa.URL, *, read_only: bool = False) -> None:
@@ -112,7 +112,7 @@ class Database:
 
     @contextmanager
     def explained(self, what: str) -> Iterator[None]:
-        """Say in a sentence what a database complains of, and what to do."""
+        """Turn database errors into one or two sentences: what failed, and what to do."""
         try:
             yield
         except self.errors as error:
@@ -127,7 +127,7 @@ class Database:
 
     @property
     def cursor(self) -> Any:
-        """A cursor of the driver, in the transaction that is under way."""
+        """A cursor of the driver, in the current transaction."""
         if not self.connection.in_transaction():
             self.connection.begin()
         return self.connection.connection.cursor()
@@ -137,41 +137,41 @@ class Database:
         self.cursor.executemany(sql, rows)
 
     def query(self, sql: str, parameters: Row = ()) -> list[Row]:
-        """The records that a statement gives."""
+        """The rows that a statement returns."""
         cursor = self.cursor
         cursor.execute(sql, parameters)
         found: list[Row] = cursor.fetchall()
         return found
 
     def query_each(self, sql: str, rows: Sequence[Row]) -> Iterator[list[Row]]:
-        """The records that a statement gives for each row of parameters, one after the other."""
+        """The rows that a statement returns for each row of parameters."""
         if not self.dialect.typed:
             yield from (self.query(sql, row) for row in rows)
             return
         cursor = self.cursor
-        cursor.executemany(sql, rows, returning=True)  # sent without waiting for each answer
+        cursor.executemany(sql, rows, returning=True)  # pipelined: does not wait for each answer
         for _ in rows:
             yield cursor.fetchall()
             cursor.nextset()
 
     def begin(self) -> None:
-        """Begin to write; in SQLite nobody else does so until it is committed or undone."""
+        """Begin a write transaction; in SQLite it locks out other writers."""
         cursor = self.cursor
         if not self.dialect.typed:
             cursor.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        """Make what was done last."""
-        with self.explained("the database could not keep what was done"):
+        """Commit the transaction."""
+        with self.explained("the database could not commit"):
             self.connection.commit()
 
-    def undo(self) -> None:
-        """Undo what was done since the last commit."""
-        with self.explained("the database could not undo what was done"):
+    def rollback(self) -> None:
+        """Roll back the transaction."""
+        with self.explained("the database could not roll back"):
             self.connection.rollback()
 
-    def is_there(self) -> bool:
-        """Whether it still answers, and its file has not been removed or replaced."""
+    def is_alive(self) -> bool:
+        """Whether the connection is alive, and its file was not removed or replaced."""
         try:
             if self.dialect.typed:
                 self.query("SELECT 1")
@@ -188,16 +188,16 @@ class Database:
         return found.st_dev, found.st_ino
 
     def close(self) -> None:
-        """Leave; what was not committed is undone, also where the connection is lost already."""
+        """Close the connection, even if it is lost; uncommitted changes are rolled back."""
         with suppress(*self.errors):
             self.connection.close()
 
     def has_table(self, name: str) -> bool:
-        """Whether there is such a table."""
+        """Whether the table exists."""
         return bool(sa.inspect(self.connection).has_table(name))
 
-    def see_to(self, name: str, table: Table) -> bool:
-        """Create a table that is not there; else compare its columns. Whether it is new."""
+    def ensure_table(self, name: str, table: Table) -> bool:
+        """Create a table, or check the columns of an existing one; return whether it is new."""
         inspector = sa.inspect(self.connection)
         if not inspector.has_table(name):
             _definition(name, table, self.dialect).create(self.connection)
@@ -210,22 +210,24 @@ class Database:
                 raise Wrong(f"there is no column '{column}'.{nearest(column, found)}")
             stored = _type_of(found[column])
             if not type_.accepts(stored):
-                raise Wrong(f"column '{column}' is {found[column]} there, expected {a(type_)}.")
+                raise Wrong(
+                    f"column '{column}' is {found[column]} in the database, expected {a(type_)}."
+                )
         return False
 
     def index(self, name: str, columns: Sequence[str]) -> None:
-        """Make records be found fast by these columns."""
+        """Create an index on these columns."""
         what = hashlib.blake2b("/".join((name, *columns)).encode(), digest_size=8).hexdigest()
         table = sa.Table(name, sa.MetaData(), *(sa.Column(column) for column in columns))
         sa.Index(f"boxcars_{what}", *table.c).create(self.connection)
 
 
 def _settings(dialect: Dialect, read_only: bool) -> list[str]:
-    """What a new connection is told.
+    """Settings of a new connection.
 
-    A reader of SQLite is told not to change anything rather than opened as one: it may have to put
-    right what a process left that was killed while it wrote. A writer keeps in memory what does not
-    fit its cache: to write it early would lock out all readers until the end of the transaction.
+    A SQLite reader is restricted by a pragma instead of a read-only file, because it may have to
+    roll back the journal of a killed writer. A writer does not spill its cache to the file, because
+    that would lock out all readers until the end of the transaction.
     """
     wait = round(SECONDS_TO_WAIT * 1000)
     if dialect.typed:
@@ -250,7 +252,7 @@ def _definition(name: str, table: Table, dialect: Dialect) -> sa.Table:
 
 
 def _type_of(stored: Any) -> Type:
-    """The type of a column that is there; UNKNOWN if SQLite does not say."""
+    """The type of an existing column; UNKNOWN if SQLite does not declare one."""
     return next((ours for kind, ours in _KINDS.items() if isinstance(stored, kind)), Type.UNKNOWN)
 
 
@@ -281,12 +283,10 @@ def _advice(cause: BaseException) -> str:
 
 _ADVICES: Mapping[str, str] = {
     "LockNotAvailable": " Another run or program is writing there: stop it, or wait until it ends.",
-    "InsufficientPrivilege": " Ask for the right to do so, or come as another user.",
-    "IntegrityError": (
-        " Say what happens to such a record with ON CONFLICT, or filter its tuple out before."
-    ),
+    "InsufficientPrivilege": " Ask for this permission, or connect as another user.",
+    "IntegrityError": (" Handle such rows with ON CONFLICT, or filter their tuples out before."),
     "DataError": " Such a value can't be stored there: map it to one that can.",
     "ProgrammingError": " Does the table still have the columns that the network declares?",
-    "OperationalError": " Is it running and reachable, and may this user do that?",
+    "OperationalError": " Is it running and reachable, and does this user have the permission?",
 }
-"""What to do, by the kinds of errors that all drivers have (PEP 249)."""
+"""Advice, by the error classes that all drivers have (PEP 249)."""

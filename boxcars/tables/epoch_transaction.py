@@ -1,9 +1,9 @@
-"""The stored tables in a task of a run: an epoch changes them once, wherever a process ends.
+"""The stored tables in a task of a run: an epoch is applied to them exactly once.
 
-The boxes work inside of one transaction. Its commit makes three things at once: what they changed,
-the note that the epoch was applied, and what the task returned. A task that is killed before leaves
-the tables as they were, and is repeated. One that is killed behind it is not: whoever repeats the
-epoch gets what was returned then.
+The boxes work inside one transaction. Its commit makes three things durable at once: their changes,
+the ledger entry that the epoch was applied, and the result of the task. A task that is killed
+before the commit leaves the tables unchanged and is retried. After the commit a retry returns the
+stored result.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ import sqlalchemy as sa
 from boxcars.model.entities import Table
 from boxcars.model.ordered_map import Fields
 from boxcars.model.problem import BoxcarsError
-from boxcars.tables.catalog import Home, url_of
+from boxcars.tables.catalog import TableFolder, url_of
 from boxcars.tables.database import Address, Database
 from boxcars.tables.ledger import Ledger
-from boxcars.tables.statements import Place, PlacedTables
+from boxcars.tables.statements import Location, SqlTables
 
-_MOST_IDLE = 8
-"""How many tasks' tables a process keeps open between epochs."""
+_MAX_IDLE = 8
+"""Number of tasks whose tables a process keeps open between epochs."""
 _IDLE: dict[tuple[object, ...], EpochTables] = {}
 
 
-class EpochTables(PlacedTables):
-    """The tables of one task, each opened when it is first asked for.
+class EpochTables(SqlTables):
+    """The tables of one task; databases are opened on first use.
 
-    ``addresses`` has the tables that are in databases of the user; all others are in the
-    checkpoint. ``writes`` has those that the task changes: they are in one database. All other
-    databases are opened for reading only.
+    ``addresses`` has the tables that are in the user's databases; all others are in the checkpoint.
+    ``writes`` are the tables that the task writes, all in one database. All other databases are
+    opened read-only.
     """
 
     def __init__(
         self,
         tables: Mapping[str, Table],
         addresses: Mapping[str, str],
-        home: Home,
+        folder: TableFolder,
         run: str,
         writes: Collection[str],
     ) -> None:
@@ -50,7 +50,7 @@ class EpochTables(PlacedTables):
         self._addresses = {
             name: Address.parse(addresses[name], name)
             if name in addresses
-            else Address(url_of(home.file), name)
+            else Address(url_of(folder.file), name)
             for name in tables
         }
         self._own = tables.keys() - addresses.keys()
@@ -59,36 +59,36 @@ class EpochTables(PlacedTables):
         self._written = {self._addresses[name].url for name in writes}
         self._databases: dict[sa.URL, Database] = {}
 
-    def place(self, name: str) -> Place:
-        """Where a table is."""
+    def location(self, name: str) -> Location:
+        """The location of a table."""
         address = self._addresses[name]
-        return Place(self._database(address.url), address, own=name in self._own)
+        return Location(self._database(address.url), address, own=name in self._own)
 
     def begin(self, epoch: int) -> str | None:
-        """Begin an epoch. What its task returned is given if it was applied before.
+        """Begin an epoch; return the stored result of its task if it is already applied.
 
-        Then there is nothing left to do. An earlier attempt that is still at it is waited for.
+        It blocks while an earlier attempt of the epoch is still running.
         """
         return self._ledger.begin(self._part, epoch) if self._written else None
 
     def commit(self, record: str) -> None:
-        """Make what the epoch did last, together with what its task is going to return."""
+        """Commit the changes of the epoch, together with the result of its task."""
         if self._written:
             self._ledger.commit(self._part, record)
 
-    def undo(self) -> None:
-        """Undo what was not committed."""
+    def rollback(self) -> None:
+        """Roll back all databases."""
         for database in self._databases.values():
-            database.undo()
+            database.rollback()
 
     def close(self) -> None:
-        """Leave all databases; what was not committed is undone."""
+        """Close all databases; uncommitted changes are rolled back."""
         for database in self._databases.values():
             database.close()
 
-    def are_there(self) -> bool:
-        """Whether all databases that were opened still answer, and are the same."""
-        return all(database.is_there() for database in self._databases.values())
+    def are_alive(self) -> bool:
+        """Whether all open connections are alive, and their files are the same."""
+        return all(database.is_alive() for database in self._databases.values())
 
     @property
     def _ledger(self) -> Ledger:
@@ -108,36 +108,41 @@ def open_tables(
     checkpoint: str | Path,
     writes: Collection[str] = (),
 ) -> Iterator[EpochTables]:
-    """The tables of a task, for one epoch. What is not committed in it is undone.
+    """Open the tables of a task for one epoch; uncommitted changes are rolled back.
 
-    They stay open for the next epoch of this process, unless something went wrong. ``writes`` are
-    the tables that boxes of this task change, and names the task in the ledger: a repeated epoch
-    must be cut into the same tasks.
+    They stay open for the next epoch in this process, unless there was an error. ``writes`` are the
+    tables that boxes of this task write; they identify the task in the ledger, so a replayed epoch
+    must be split into the same tasks.
     """
-    home = Home(Path(checkpoint))
-    resident = home.resident()
-    if resident is None and tables:
-        raise BoxcarsError(f"{checkpoint}: the checkpoint is damaged: its tables are gone.")
-    run = resident.run if resident else ""
-    who = (os.getpid(), threading.get_ident(), home, run)  # no fork, no thread shares them
-    key = (*who, Fields(tables), frozenset(addresses.items()), frozenset(writes))
+    folder = TableFolder(Path(checkpoint))
+    setup = folder.setup()
+    if setup is None and tables:
+        raise BoxcarsError(f"{checkpoint}: the checkpoint is damaged: its tables are missing.")
+    run = setup.run if setup else ""
+    owner = (
+        os.getpid(),
+        threading.get_ident(),
+        folder,
+        run,
+    )  # connections are not shared by forks or threads
+    key = (*owner, Fields(tables), frozenset(addresses.items()), frozenset(writes))
     store = _IDLE.pop(key, None)
-    if store is not None and not store.are_there():
+    if store is not None and not store.are_alive():
         store.close()
         store = None
-    store = store or EpochTables(tables, addresses, home, run, writes)
+    store = store or EpochTables(tables, addresses, folder, run, writes)
     try:
         yield store
-        store.undo()
+        store.rollback()
     except BaseException:
         store.close()
         raise
     _IDLE[key] = store
-    if len(_IDLE) > _MOST_IDLE:
+    if len(_IDLE) > _MAX_IDLE:
         _IDLE.pop(next(iter(_IDLE))).close()
 
 
 def close_idle() -> None:
-    """Leave all databases that are open for a next epoch."""
+    """Close all databases that are kept open for the next epoch."""
     while _IDLE:
         _IDLE.popitem()[1].close()

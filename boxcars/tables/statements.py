@@ -1,4 +1,4 @@
-"""Statements over stored tables, each in its place: what every way to run a network needs."""
+"""Runs SQL statements on stored tables, wherever each table is; shared by previews and runs."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from boxcars.sql.write import NUMBER, Text, write_many, write_one
 from boxcars.tables.database import Address, Database
 from boxcars.tables.values import Row, column_of, rows_of
 
-ASKED_TOGETHER = 2_000
-"""How many tuples are looked up with one query."""
-MOST_PARAMETERS = 30_000
-"""How many parameters a statement of SQLite may have."""
-FEW = 4
-"""So few tuples are looked up one by one: to put them together takes longer."""
+BATCH = 2_000
+"""Tuples that are looked up with one query."""
+MAX_PARAMETERS = 30_000
+"""Parameters of a statement; SQLite allows 32766."""
+ONE_BY_ONE = 4
+"""Tuples; up to this many are looked up one by one, which is faster than one query."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a table is, and whether it was made for this run."""
+class Location:
+    """The location of a table, and whether it was created by this run."""
 
     database: Database
     address: Address
     new: bool = False
     own: bool = False
-    """Whether we chose the place, and not the user."""
+    """Whether the table has no address from the user: it is in memory or in the checkpoint."""
 
 
-class PlacedTables(ABC):
-    """Tables that statements can be run over, wherever each of them is."""
+class SqlTables(ABC):
+    """Tables on which statements can be run, wherever each of them is."""
 
     def __init__(self, tables: Mapping[str, Table]) -> None:
         self.tables = tables
@@ -46,61 +46,62 @@ class PlacedTables(ABC):
         self._indexes: set[tuple[str, ...]] = set()
 
     @abstractmethod
-    def place(self, name: str) -> Place:
-        """Where a table is."""
+    def location(self, name: str) -> Location:
+        """The location of a table."""
 
     def records(self, name: str) -> pl.DataFrame:
-        """The records of a table, in the order of their values."""
+        """The rows of a table, sorted by value."""
         every = Statement.of(Kind.SELECT, f'SELECT * FROM "{name}"', self.tables, UNKNOWN_SCHEMA)
         once = pl.DataFrame({"": [0]})
         return self.run(every, once, list(self.tables[name].fields)).drop(TUPLE)
 
     def run(self, statement: Statement, train: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-        """Run a statement for each tuple of a train, in order; the records that it gave."""
-        place = self.place_of(statement)
+        """Run a statement for each tuple of a train, in order; return the resulting rows."""
+        location = self.location_of(statement)
         types = {TUPLE: pl.Int64()} | {
             name: column.type.dtype for name, column in zip(names, statement.columns, strict=True)
         }
         if train.is_empty():
             return pl.DataFrame(schema=types)
         tables = " and ".join(f"'{name}'" for name in statement.tables)
-        where = "" if place.own else f" ({place.address})"
-        with place.database.explained(f"table {tables}{where}"):
+        where = "" if location.own else f" ({location.address})"
+        with location.database.explained(f"table {tables}{where}"):
             self.index(statement)
             if statement.kind is Kind.INSERT:
-                text = self._text(statement, place.database)
-                place.database.execute_many(text.sql, self._rows(text, train, place.database))
+                text = self._text(statement, location.database)
+                rows = self._rows(text, train, location.database)
+                location.database.execute_many(text.sql, rows)
                 return pl.DataFrame(schema=types)
             if statement.kind is Kind.SELECT:
                 return self._look_up(statement, train, names)
             return self._each(statement, train, TUPLE, names)
 
-    def place_of(self, statement: Statement) -> Place:
-        """Where the tables of a statement are: all in one database."""
-        places = [self.place(name) for name in statement.tables]
-        other = next((p for p in places if p.database is not places[0].database), None)
+    def location_of(self, statement: Statement) -> Location:
+        """The location of the tables of a statement, which must be in one database."""
+        locations = [self.location(name) for name in statement.tables]
+        other = next((p for p in locations if p.database is not locations[0].database), None)
         if other is not None:
             raise Wrong(
-                f"{places[0].address} and {other.address} are in two databases; the tables of one "
-                "statement must be in one."
+                f"{locations[0].address} and {other.address} are in different databases; all "
+                "tables of a statement must be in the same one."
             )
-        return places[0]
+        return locations[0]
 
     def index(self, statement: Statement) -> None:
-        """Make a table of ours fast to look up, the first time it is asked."""
+        """Create an index for a statement on tables that this run created, the first time."""
         for name in statement.tables:
-            place, key = self.place(name), self.tables[name].key
+            location, key = self.location(name), self.tables[name].key
             columns = dict.fromkeys(m.column for m in statement.matches if m.table == name)
             covered = set(key[: len(columns)]) == set(columns)
-            if place.new and not covered and (name, *columns) not in self._indexes:
+            if location.new and not covered and (name, *columns) not in self._indexes:
                 self._indexes.add((name, *columns))
-                place.database.index(place.address.table, list(columns))
+                location.database.index(location.address.table, list(columns))
 
     def _text(self, statement: Statement, database: Database, tuples: int = 0) -> Text:
-        """The text of a statement, for one tuple or for many at once."""
+        """The SQL text of a statement, for one tuple or for several at once."""
         key = (statement, tuples)
         if key not in self._texts:
-            stored = {name: self.place(name).address.table for name in statement.tables}
+            stored = {name: self.location(name).address.table for name in statement.tables}
             self._texts[key] = (
                 write_many(statement, database.dialect, stored, tuples)
                 if tuples
@@ -117,40 +118,40 @@ class PlacedTables(ABC):
     def _look_up(
         self, statement: Statement, train: pl.DataFrame, names: Sequence[str]
     ) -> pl.DataFrame:
-        """Ask once for tuples that ask the same, and for many tuples together if possible."""
+        """Look up tuples: once for equal tuples, and many with one query if possible."""
         fields = list(statement.fields)
-        if train.height <= FEW:
+        if train.height <= ONE_BY_ONE:
             return self._each(statement, train, TUPLE, names)
         if not fields:
             numbers = pl.DataFrame({NUMBER: pl.repeat(0, train.height, eager=True, dtype=pl.Int64)})
             records = self._each(statement, train[:1], NUMBER, names)
         else:
-            asked = train.select(fields).unique().sort(fields)  # neighbours are found together
-            numbered = asked.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(NUMBER))
+            distinct = train.select(fields).unique().sort(fields)  # sorted for locality of reads
+            numbered = distinct.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(NUMBER))
             numbers = train.select(fields).join(
                 numbered, on=fields, how="left", nulls_equal=True, maintain_order="left"
             )
-            ask = self._each if statement.one_by_one else self._together
-            records = ask(statement, asked, NUMBER, names)
+            ask = self._each if statement.one_by_one else self._batched
+            records = ask(statement, distinct, NUMBER, names)
         tuples = numbers.select(pl.int_range(pl.len(), dtype=pl.Int64).alias(TUPLE), NUMBER)
         return tuples.join(records, on=NUMBER, maintain_order="left_right").drop(NUMBER)
 
     def _each(
         self, statement: Statement, tuples: pl.DataFrame, number: str, names: Sequence[str]
     ) -> pl.DataFrame:
-        """The records for each tuple, behind its number, asked one after the other."""
-        database = self.place_of(statement).database
+        """The rows for each tuple, with its number first; one query for each tuple."""
+        database = self.location_of(statement).database
         text = self._text(statement, database)
         answers = database.query_each(text.sql, self._rows(text, tuples, database))
         rows = [(n, *record) for n, records in enumerate(answers) for record in records]
         return _frame(statement, rows, number, names)
 
-    def _together(
+    def _batched(
         self, statement: Statement, tuples: pl.DataFrame, number: str, names: Sequence[str]
     ) -> pl.DataFrame:
-        """The records for each tuple, behind its number, asked for many at once."""
-        database = self.place_of(statement).database
-        size = min(ASKED_TOGETHER, MOST_PARAMETERS // len(statement.fields))
+        """The rows for each tuple, with its number first; one query for many tuples."""
+        database = self.location_of(statement).database
+        size = min(BATCH, MAX_PARAMETERS // len(statement.fields))
         found = []
         for start in range(0, tuples.height, size):
             some = tuples[start : start + size]
@@ -167,7 +168,7 @@ class PlacedTables(ABC):
 def _frame(
     statement: Statement, rows: Sequence[Row], number: str, names: Sequence[str]
 ) -> pl.DataFrame:
-    """A frame of records; without ORDER BY their own values put them in order."""
+    """Build a frame of rows; without ORDER BY it is sorted by value."""
     columns = list(zip(*rows, strict=True)) or [()] * (len(names) + 1)
     given = zip(columns[1:], names, statement.columns, strict=True)
     frame = pl.DataFrame(

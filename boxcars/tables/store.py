@@ -1,4 +1,4 @@
-"""The stored tables of a network while it runs: where each is, and what it holds."""
+"""The stored tables of a preview, and of a run while it is set up."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.schema import Schema
 from boxcars.sql import INPUT, Kind, Statement
 from boxcars.tables.database import IN_MEMORY, Address, Database
-from boxcars.tables.statements import Place, PlacedTables
+from boxcars.tables.statements import Location, SqlTables
 
 
-class Tables(PlacedTables):
-    """The tables of a run. What the boxes did since the last commit happens as one, or not at all.
+class Tables(SqlTables):
+    """The tables of a preview; all changes since the last commit form one transaction.
 
     A table is given as data or as the address of a database. Data is loaded into the database
-    ``home``, which is in memory unless one is given; a table without either is there and empty.
+    ``default``, by default in memory; so is a table that is not given, which is empty.
     """
 
     def __init__(
-        self, tables: Mapping[str, Table], given: Mapping[str, Any], home: sa.URL = IN_MEMORY
+        self, tables: Mapping[str, Table], given: Mapping[str, Any], default: sa.URL = IN_MEMORY
     ) -> None:
         super().__init__(tables)
-        self._home = home
+        self._default = default
         self._databases: dict[sa.URL, Database] = {}
-        self._places: dict[str, Place] = {}
+        self._locations: dict[str, Location] = {}
         check_names(tables, given)
         try:
             for name, table in tables.items():
@@ -47,54 +47,56 @@ class Tables(PlacedTables):
         elsewhere = is_address(given)
         try:
             records = None if elsewhere or given is None else _read(table, given)
-            address = Address.parse(given, name) if elsewhere else Address(self._home, name)
-            self._see_to(name, table, address)
+            address = Address.parse(given, name) if elsewhere else Address(self._default, name)
+            self._ensure_table(name, table, address)
         except BoxcarsError as error:
             raise Wrong(f"table '{name}': {error}") from None
         if records is not None:
             self.load(name, records)
 
-    def _see_to(self, name: str, table: Table, address: Address) -> None:
-        taken = next((n for n, p in self._places.items() if p.address == address), None)
+    def _ensure_table(self, name: str, table: Table, address: Address) -> None:
+        taken = next((n for n, p in self._locations.items() if p.address == address), None)
         if taken is not None:
-            raise Wrong(f"{address} is the table '{taken}' already.")
+            raise Wrong(f"{address} is already the table '{taken}'.")
         with _at(address):
             if address.url not in self._databases:
                 self._databases[address.url] = Database(address.url)
             database = self._databases[address.url]
             with database.explained("the table can't be used"):
-                new = database.see_to(address.table, table)
-        self._places[name] = Place(database, address, new, own=address.url == self._home)
+                new = database.ensure_table(address.table, table)
+        self._locations[name] = Location(database, address, new, own=address.url == self._default)
 
-    def place(self, name: str) -> Place:
-        """Where a table is."""
-        return self._places[name]
+    def location(self, name: str) -> Location:
+        """The location of a table."""
+        return self._locations[name]
 
     def commit(self) -> None:
-        """Make all that was done last."""
+        """Commit all databases."""
         for database in self._databases.values():
             database.commit()
 
     def close(self) -> None:
-        """Leave all databases; what was not committed is undone."""
+        """Close all databases; uncommitted changes are rolled back."""
         for database in self._databases.values():
             database.close()
 
     def contents(self) -> dict[str, pl.DataFrame]:
-        """The records of the tables that are in no database of the user, in order."""
-        return {name: self.records(name) for name, place in self._places.items() if place.own}
+        """The rows of the tables that are not in the user's databases, sorted by value."""
+        return {
+            name: self.records(name) for name, location in self._locations.items() if location.own
+        }
 
     def load(self, name: str, records: pl.DataFrame) -> None:
-        """Add records to a table, all or none."""
+        """Insert rows into a table and commit them."""
         schema = Schema(self.tables[name].fields, "")
         fields = [exp.column(field, INPUT, quoted=True).sql() for field in schema.fields]
         sql = f'INSERT INTO "{name}" VALUES ({", ".join(fields)})'
         self.run(Statement.of(Kind.INSERT, sql, self.tables, schema), records, list(schema.fields))
-        self._places[name].database.commit()
+        self._locations[name].database.commit()
 
 
 def check_names(tables: Mapping[str, Table], given: Mapping[str, Any]) -> None:
-    """Complain about what is given for a table that the network does not have."""
+    """Raise if data is given for an unknown table."""
     for name in given:
         if name not in tables:
             raise Wrong(f"there is no table '{name}'.{nearest(name, tables)}")
@@ -106,7 +108,7 @@ def is_address(given: Any) -> bool:
 
 
 def _read(table: Table, given: Any) -> pl.DataFrame:
-    """Data of any origin as records; one that does not fit is not left out in silence."""
+    """Read data of any kind as rows; a row that does not fit is an error, not a dead letter."""
     if isinstance(given, str | Path):
         read = read_input(given, table)
     else:
@@ -118,7 +120,7 @@ def _read(table: Table, given: Any) -> pl.DataFrame:
 
 @contextmanager
 def _at(address: Address) -> Iterator[None]:
-    """Say of which table a complaint is."""
+    """Prefix errors with the address of the table."""
     try:
         yield
     except BoxcarsError as error:

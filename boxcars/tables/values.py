@@ -1,4 +1,4 @@
-"""Between the tuples of a train and the values that a database driver takes and gives."""
+"""Converts between tuples of a train and the values of a database driver."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 
 
 def rows_of(train: pl.DataFrame, dialect: Dialect) -> list[Row]:
-    """The rows of a frame as a driver takes them."""
+    """Convert a frame to rows for a driver."""
     for name, dtype in train.schema.items():
         if dtype == Type.TIMESTAMP.dtype:
             near = train[name].is_between(datetime.min, datetime.max)
@@ -34,7 +34,7 @@ def rows_of(train: pl.DataFrame, dialect: Dialect) -> list[Row]:
 
 
 def column_of(values: Sequence[Any], name: str, type_: Type) -> pl.Series:
-    """A column from what a driver gave; a value of another type is Wrong."""
+    """Convert values from a driver to a column; a value of another type is an error."""
     kinds = set(map(type, values)) - {type(None)}
     if type_ is Type.TIMESTAMP:
         return _times(values, name, kinds)
@@ -54,7 +54,7 @@ def _misfit(name: str, type_: Type, value: object) -> Wrong:
 
 
 def _times(values: Sequence[Any], name: str, kinds: set[type]) -> pl.Series:
-    """Timestamps as they are, or as SQLite has them: texts."""
+    """Convert timestamps; SQLite stores them as text."""
     if kinds <= {datetime}:
         naive = [v.astimezone(UTC).replace(tzinfo=None) if v and v.tzinfo else v for v in values]
         return pl.Series(name, naive, dtype=Type.TIMESTAMP.dtype)
@@ -75,4 +75,4 @@ _CONVERTERS: dict[Type, tuple[type, tuple[type, ...], Callable[[Any], Any]]] = {
     Type.BOOL: (bool, (int,), bool),
     Type.BYTES: (bytes, (memoryview,), bytes),
 }
-"""The type that values have, what they may be as well, and how that becomes one of ours."""
+"""The Python type of values, other types that are accepted, and the conversion of those."""

@@ -1,4 +1,4 @@
-"""A test for boxes of your own: the result must not depend on how the stream is cut."""
+"""A test for user-defined boxes: results must not depend on how a stream is split into trains."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from boxcars.model.network import Network
 from boxcars.model.problem import BoxcarsError
 
 _MOST = 100
+"""Trains; the finest split that is tried by default."""
 
 
 def check_cuts(net: Network, sources: Mapping[str, Any], cuts: Iterable[int] | None = None) -> None:
-    """Run a network with its input as one train and cut into several; all outputs must be equal.
+    """Run a network with its input as one train and split into several; raise if outputs differ.
 
-    Without ``cuts`` it is cut into 2, 3 and 7 trains, and into one for each tuple (100 at most).
-    What differs is one BoxcarsError, which names the output and the first row.
+    Without ``cuts`` the input is split into 2, 3 and 7 trains, and into one for each tuple (at most
+    100). A difference raises a BoxcarsError with the output and its first row that differs.
 
     >>> net = Network("n")
     >>> calls = net.input("calls", ts="t", fields={"t": "int"})
     >>> net.output("out", calls.apply(lambda train: train.head(1)).named("first"))
     >>> check_cuts(net, {"calls": {"t": [1, 2, 3]}})
     Traceback (most recent call last):
-    boxcars.model.problem.BoxcarsError: output 'out' depends on the cut: ...
+    boxcars.model.problem.BoxcarsError: output 'out' depends on the split: ...
     """
     whole = preview(net, sources)
     longest = max(whole.stats[name].tuples_in for name in net.inputs) if net.inputs else 0
@@ -38,7 +39,7 @@ def check_cuts(net: Network, sources: Mapping[str, Any], cuts: Iterable[int] | N
 
 
 def _frame(table: pa.Table) -> pl.DataFrame:
-    """The table as Polars compares it: what is not a number equals itself."""
+    """Convert to Polars, for which NaN equals NaN."""
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame
@@ -48,8 +49,8 @@ def _difference(name: str, whole: pa.Table, cut: pa.Table, trains: int) -> str:
     one, many = ([str(row) for row in table.to_pylist()] for table in (whole, cut))
     differ = [i for i, (a, b) in enumerate(zip(one, many, strict=False)) if a != b]
     row = differ[0] if differ else min(len(one), len(many))
-    first, second = (rows[row] if row < len(rows) else "nothing" for rows in (one, many))
+    first, second = (rows[row] if row < len(rows) else "missing" for rows in (one, many))
     return (
-        f"output '{name}' depends on the cut: as row {row} one train gives {first}, "
-        f"{trains} trains give {second}."
+        f"output '{name}' depends on the split: row {row} is {first} with one train, and "
+        f"{second} with {trains} trains."
     )

@@ -1,4 +1,4 @@
-"""Every application: its data, what it gives beside an independent computation, and on Spark."""
+"""Every application: its data, its results compared with an independent computation, on Spark."""
 
 import math
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ import boxcars as bx
 from boxcars.apps import App, apps, find_app, judge
 
 ROWS = {"default": 30_000, "feed-monitor": 150_000, "environment": 60_000, "siem": 120_000}
-"""Tuples that a test generates; some need more for all of their cases to happen."""
+"""Number of tuples per test; some applications need more for all cases to occur."""
 
 ELSEWHERE = {"siem"}
-"""Applications that are computed in another way in tests of their own: tests/ossim."""
+"""Applications whose independent computation is in other tests: tests/ossim."""
 
 every_app = pytest.mark.parametrize("app", apps().values(), ids=lambda app: app.name)
 
 
 class Generated:
-    """The whole data of an application, with what belongs to it."""
+    """The complete data of an application, with its cases and tables."""
 
     def __init__(self, app: App, rows: int = 0, seed: int = 1) -> None:
         self.rows = rows or ROWS.get(app.name, ROWS["default"])
@@ -36,7 +36,7 @@ class Generated:
 
 
 def plain(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """Rows in an order of their own, with floats that may differ in their last digits."""
+    """Rows in canonical order, with floats rounded to ignore the last digits."""
 
     def value(item: Any) -> Any:
         finite = isinstance(item, float) and math.isfinite(item)
@@ -49,7 +49,7 @@ def plain(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 @every_app
 def test_the_data(app: App) -> None:
-    """So many tuples, in order, of the input's fields; the same again for the same seed."""
+    """The requested number of tuples, sorted, with the input's fields; reproducible by seed."""
     one, two, other = Generated(app), Generated(app), Generated(app, seed=2)
     assert sum(frame.height for frame in one.data.values()) == one.rows
     assert any(not frame.equals(other.data[name]) for name, frame in one.data.items())
@@ -69,7 +69,7 @@ def test_any_size(app: App, rows: int) -> None:
 
 @every_app
 def test_what_it_gives(app: App) -> None:
-    """What is expected, computed in another way; all cases are found, and nothing else."""
+    """Results equal an independent computation; all cases are found, without false alarms."""
     made = Generated(app)
     result = bx.preview(app.build(), made.data, trains=3, tables=made.tables)
     if app.name not in ELSEWHERE:
@@ -90,7 +90,7 @@ def assert_judged(made: Generated, outputs: Mapping[str, pl.DataFrame]) -> None:
 
 @every_app
 def test_on_spark(app: App, spark: SparkSession, tmp_path: Path) -> None:
-    """The same bytes in 1, 2 and 8 instances, and the rows of a preview."""
+    """The same bytes with 1, 2 and 8 instances, and the rows of a preview."""
     made, net = Generated(app), app.build()
     preview = bx.preview(net, made.data, tables=made.tables)
     parts: list[dict[str, bytes]] = []

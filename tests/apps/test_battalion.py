@@ -1,4 +1,4 @@
-"""What the reports of battalion monitoring are worth, measured while it runs."""
+"""The utility of the reports of battalion monitoring, measured during a run."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,11 +8,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.apps.battalion import WORTH, build, feed
+from boxcars.apps.battalion import UTILITY, build, feed
 
 
-def worth(graph: Sequence[Sequence[float]], x: float) -> float:
-    """A utility between the points of its graph, and that of the nearest point outside of them."""
+def utility_of(graph: Sequence[Sequence[float]], x: float) -> float:
+    """Interpolate a QoS graph; outside it, the utility of the nearest point."""
     if x <= graph[0][0]:
         return graph[0][1]
     for (x1, u1), (x2, u2) in pairwise(graph):
@@ -28,9 +28,9 @@ def test_utilities(spark: SparkSession) -> None:
     running = bx.run(build(), data, epoch_rows=9_000, instances=2, spark=spark)
     running.wait()
     outputs = running.stats().outputs
-    assert set(outputs) == set(WORTH)
-    for name, graph in WORTH.items():
-        values = [worth(graph, x) for x in preview[name]["x"].to_pylist()]
+    assert set(outputs) == set(UTILITY)
+    for name, graph in UTILITY.items():
+        values = [utility_of(graph, x) for x in preview[name]["x"].to_pylist()]
         assert outputs[name].utility == pytest.approx(sum(values) / len(values)), name
     across, tanks = (outputs[name].utility or 0 for name in ("across-the-line", "enemy-tanks"))
     assert across > tanks > 0

@@ -1,4 +1,4 @@
-"""``boxcars apps``: the list, a run with its summary, and a run at a pace."""
+"""``boxcars apps``: the list, a run with its summary, and a run at a fixed rate."""
 
 import io
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def test_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_at_a_pace(tmp_path: Path) -> None:
+def test_at_a_rate(tmp_path: Path) -> None:
     outcome, text = shown(APP, tmp_path, 4_000, rate=4_000)
     assert outcome.right
     assert len(list((tmp_path / "in/calls").glob("*.parquet"))) >= 4
@@ -59,8 +59,8 @@ def test_at_a_pace(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    """A case that is not there, and a report that is none."""
+def test_missed_and_false_cases_are_reported(tmp_path: Path) -> None:
+    """A case that does not exist, and a report that is not a case."""
 
     def feed(rows: int, seed: int) -> Feed:
         made = APP.feed(rows, seed)
@@ -89,20 +89,20 @@ def test_the_view() -> None:
     paper = io.StringIO()
     watch = Watch(APP, 100, {"clones": Reports(Path("nowhere"))})
     assert watch.headline() == "Spark is starting ..."
-    watch.hear(1, 50, bx.RunStats())
+    watch.update(1, 50, bx.RunStats())
     Console(file=paper, width=100).print(watch.view())
     assert "epoch 1: 50 of 100 calls" in paper.getvalue()
     assert "clones: nothing yet" in paper.getvalue()
 
 
 def test_the_injector(tmp_path: Path) -> None:
-    """Inputs side by side, whole files only, and in the end the mark that all is there."""
+    """Inputs in parallel, atomic files, and at the end the marker that the folder is complete."""
     chunk: Chunk = {"a": pl.DataFrame({"t": range(70_000)}), "b": pl.DataFrame({"t": range(7)})}
     folders = {name: tmp_path / name for name in chunk}
     injector = injector_of(Feed(iter([chunk]), {}), folders)
-    told: list[int] = []
-    injector.inject(told.append)
-    assert told == [35_003, 70_007]
+    written: list[int] = []
+    injector.inject(written.append)
+    assert written == [35_003, 70_007]
     for name, folder in folders.items():
         assert pl.read_parquet(folder / "*.parquet").equals(chunk[name])
         assert {path.name[0] for path in folder.iterdir()} == {"0", "_"}
@@ -112,5 +112,5 @@ def test_a_summary_of_a_run_that_was_stopped() -> None:
     status = bx.Status("stopped", 3, {"a": 10}, {}, 2.0)
     stats = bx.RunStats(outputs={})
     panel = summary(APP, Outcome({}, status, stats))
-    assert "5 a second" in str(panel.renderable)
+    assert "5 per second" in str(panel.renderable)
     assert "stopped before the end" in str(panel.renderable)

@@ -21,7 +21,7 @@ OUTPUTS = {
 
 
 def levels(low: Sequence[tuple[str, str]], **settings: Any) -> list[dict[str, str]]:
-    """What the monitor makes of low alarms of (feed, exchange): one security each, seen once."""
+    """The results of the monitor for low alarms of (feed, exchange): one security each."""
     data: dict[str, list[dict[str, Any]]] = {f"{f}-{s}": [] for f in FEEDS for s in EVERY}
     for number, (feed, exchange) in enumerate(low):
         row = {"time": number, "ticker": f"T{number:04d}", "exchange": exchange, "price": 1.0}
@@ -71,7 +71,7 @@ def test_suppression(reset: bool, key: str) -> None:
 
 
 def test_feeds_and_exchanges_count_apart() -> None:
-    """Of exchanges only the high alarms are an output: the low ones are those of the feeds."""
+    """Exchanges only have high alarms as output: the low ones are those of the feeds."""
     v = VECTORS["aur-05-alarm-network"]
     found = levels(v["input"]["alarms"], alarms=v["parameters"]["N"])
     for got, expected in zip(found, v["expected"]["per_alarm"], strict=True):

@@ -1,4 +1,4 @@
-"""The papers' fraud queries on their examples, by the applications as they are."""
+"""The applications on the examples of the papers' fraud queries."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ cuts = pytest.mark.parametrize("trains", [1, 4])
 
 
 def run(name: str, rows: Rows, trains: int, tables: dict[str, Any] | None = None) -> Rows:
-    """What an application gives for tuples of which only some fields are said."""
+    """The results of an application for tuples with only some fields given."""
     app = find_app(name)
     (source,), (output,) = app.build().inputs, app.build().outputs
     fields = CALL if source == "calls" else PAYMENT
@@ -76,7 +76,7 @@ def test_caller_distribution(trains: int) -> None:
 
 @cuts
 def test_improper_fake(trains: int) -> None:
-    """The filter stands before the join; what leaves is the same."""
+    """The filter is upstream of the join; the output is the same."""
     vector = VECTORS["q-05-improper-fake"]
     got = run("improper-fake", tuples(vector, "card", "time", "seller"), trains)
     assert all(row["left_seller"] == row["right_seller"] for row in got)

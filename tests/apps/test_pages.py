@@ -1,4 +1,4 @@
-"""Each application has a page that tells what it is."""
+"""Each application has a page that describes it."""
 
 from pathlib import Path
 

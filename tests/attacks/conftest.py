@@ -1,4 +1,4 @@
-"""A run with a port for all attacks: whatever they do, it must go on and take tuples."""
+"""The run that all attacks share: it must survive them and still accept tuples."""
 
 from collections.abc import Iterator
 
@@ -19,6 +19,6 @@ def _victim(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def victim(_victim: Victim) -> Iterator[Victim]:
-    """A run that is still there after each attack; behind all of them it takes tuples."""
+    """A run that survives each attack, and accepts tuples after all of them."""
     yield _victim
     assert _victim.ask("GET", "/ready")[0] == 200

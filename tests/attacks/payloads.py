@@ -1,4 +1,4 @@
-"""What an attacker puts into a network file: expressions that run code as soon as they are read."""
+"""Payloads for network files: expressions that run code as soon as they are deserialized."""
 
 import json
 import pickle
@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from boxcars.lang.files import dumps
-from boxcars.model.serialize import read_network
+from boxcars.model.deserialize import read_network
 
 SPRUNG = Path("sprung")
-"""The file that is there once code has run; in the folder of the test."""
+"""The file that exists once code has run, in the folder of the test."""
 
 
 class Trap:
-    """Unpickled, it runs."""
+    """An object that runs code when it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return eval, ("__import__('pathlib').Path('sprung').touch()",)
 
 
 def pickled() -> list[int]:
-    """A pickle as Polars stores one: behind the version of Python."""
+    """A pickle as Polars stores one: after the Python version."""
     return [1, *sys.version_info[1:3], *pickle.dumps(Trap())]
 
 
@@ -48,7 +48,7 @@ STORED = {
     },
     "nothing bad": {"Column": "price"},
 }
-"""Stored expressions by what they do."""
+"""Stored expressions, by their effect."""
 
 
 def text_of(what: str) -> str:
@@ -57,7 +57,7 @@ def text_of(what: str) -> str:
 
 
 def plain_network(expression: str) -> dict[str, Any]:
-    """A network that computes an expression."""
+    """A network that evaluates an expression."""
     return {
         "name": "trap",
         "inputs": {"calls": {"ts": "time", "fields": {"time": "int", "price": "float"}}},
@@ -69,7 +69,7 @@ def plain_network(expression: str) -> dict[str, Any]:
 
 
 def with_superbox(head: str, tail: str) -> dict[str, Any]:
-    """The same by way of a superbox, which puts the expression together from two halves."""
+    """The same in a superbox, which concatenates the expression from two halves."""
     inner = plain_network(f"{head}$rest")
     del inner["name"]
     definition = {"params": {"rest": None}, **inner}

@@ -1,4 +1,4 @@
-"""Any bytes at any port: what is no tuple is refused or a dead letter, and the run goes on."""
+"""Arbitrary bytes at any port: invalid data is rejected or a dead letter, and the run continues."""
 
 import json
 import socket
@@ -26,7 +26,7 @@ from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.client import Client
 from boxcars.service.security import Access
 from boxcars.service.server import Server
-from boxcars.service.wire import ARROW, Schemed, read_numbered, table_to_bytes
+from boxcars.service.wire import ARROW, BatchCodec, decode_epoch, table_to_bytes
 from tests.attacks.test_any_documents import SECONDS
 from tests.postgres import free_port
 from tests.service.test_service import network, rows
@@ -37,24 +37,24 @@ bytes_like = st.binary(max_size=300) | st.builds(
     st.integers(0, len(WELL) - 1),
     st.integers(0, 255),
 )
-"""Anything, and an Arrow stream with one wrong byte."""
+"""Arbitrary bytes, and an Arrow stream with one wrong byte."""
 
 
 @given(bytes_like)
 @settings(max_examples=200, deadline=None)
 def test_messages(data: bytes) -> None:
-    """Nothing else is raised, and what is read can be looked at."""
-    for read in (read_stream, Schemed().read):
+    """No other error is raised, and decoded tables can be printed."""
+    for read in (read_stream, BatchCodec().read):
         with suppress(BoxcarsError):
             str(read(data))
     if len(data) >= 8:
         with suppress(BoxcarsError):
-            str(read_numbered(data))
+            str(decode_epoch(data))
 
 
 @given(st.sampled_from(["jsonl", "csv", "arrow"]), st.lists(bytes_like, max_size=3))
 @settings(max_examples=200, deadline=None)
-def test_the_inbox(format_: str, messages: list[bytes]) -> None:
+def test_decoders(format_: str, messages: list[bytes]) -> None:
     entity = network().inputs["rows"]
     found = Decoder(entity, {"format": format_}).decode(messages)
     assert found.tuples.columns == list(entity.fields)
@@ -151,7 +151,7 @@ REQUESTS = st.lists(
     | st.binary(max_size=20),
     max_size=15,
 ).map(b"".join)
-"""Parts of requests in any order: half of them, two at once, lengths that are wrong."""
+"""Parts of requests in any order: incomplete, duplicated, or with wrong lengths."""
 PORTS: dict[str, tuple[st.SearchStrategy[Any], Callable[[str, Any], None]]] = {
     "http": (st.tuples(bytes_like, st.sampled_from([ARROW, "application/json", ""])), over_http),
     "websockets": (
@@ -188,8 +188,8 @@ def test_a_few(port: str, address: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("port", PORTS)
-def test_as_many_as_there_is_time_for(port: str, address: str) -> None:
-    """Each time with other seeds; the number of a failing one is in what pytest shows."""
+def test_for_a_while(port: str, address: str) -> None:
+    """With new seeds each time; pytest prints the seed of a failure."""
     until, number = time.monotonic() + SECONDS / len(PORTS) / 3, time.time_ns() % 10**9
     while time.monotonic() < until:
         fuzz(port, address, 50, number)
@@ -197,7 +197,7 @@ def test_as_many_as_there_is_time_for(port: str, address: str) -> None:
 
 
 def test_lines_over_tcp(spark: SparkSession, tmp_path: Path) -> None:
-    """Garbage between lines becomes dead letters, whoever sends it and however it is cut."""
+    """Garbage between lines becomes dead letters, however it is split into packets."""
     port = free_port()
     running = bx.run(
         network(),

@@ -1,7 +1,7 @@
-"""Any document in any language: it is read or refused in a sentence, and nothing else happens.
+"""Arbitrary documents in any language: they are read, or rejected with one sentence.
 
 Documents are made from right ones: parts are taken out, doubled, put elsewhere and replaced by what
-is dangerous. ``--long`` goes on with that for BOXCARS_FUZZ_SECONDS, three minutes if not given.
+is dangerous. ``--long`` continues for BOXCARS_FUZZ_SECONDS, by default three minutes.
 """
 
 import json
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
@@ -22,14 +23,18 @@ from boxcars.connectors.read.sources import source_of
 from boxcars.connectors.systems.url import Url
 from boxcars.draw import draw
 from boxcars.engine.state.checkpoint import Checkpoint
+from boxcars.engine.state.documents import FORMAT, seal
+from boxcars.engine.state.epoch_records import Head
 from boxcars.expr import Expr
 from boxcars.lang.deploy import Deployment
 from boxcars.lang.files import LANGUAGES
 from boxcars.lang.layout import load_layout
 from boxcars.lang.streamcloud import load_project
+from boxcars.model.deserialize import read_network
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
-from boxcars.model.serialize import network_to_plain, read_network
+from boxcars.model.serialize import network_to_plain
+from boxcars.sim.storage import MemoryStorage
 from boxcars.studio.edit.cases import load_cases
 from boxcars.studio.edit.checking import check_plain
 from boxcars.studio.runs.records import read_record
@@ -110,7 +115,7 @@ mutations = st.tuples(
 
 
 def mutated(text: str, changes: list[tuple[str, float, float, str]]) -> str:
-    """A text after some changes."""
+    """A text with random changes."""
     for how, first, size, new in changes:
         at = int(first * len(text))
         end = min(at + int(size**4 * 200), len(text))
@@ -147,7 +152,7 @@ values = st.recursive(
 
 @st.composite
 def networks(drawn: st.DrawFn) -> Any:
-    """The plain form of a network in which some parts are anything."""
+    """The plain form of a network, with some parts replaced by arbitrary values."""
     net: Any = json.loads(json.dumps(drawn(st.sampled_from(NETWORKS))))
     for _ in range(drawn(st.integers(0, 4))):
         at = net
@@ -161,7 +166,7 @@ def networks(drawn: st.DrawFn) -> Any:
 
 
 def languages(text: tuple[str, str]) -> None:
-    """A network file: checked, drawn, written in all languages, read again."""
+    """Check, draw, convert and reload a network file."""
     language, content = text
     checked = bx.check_text(content, language)
     for problem in checked.problems:
@@ -179,7 +184,7 @@ def languages(text: tuple[str, str]) -> None:
 
 
 def plain_forms(net: Any) -> None:
-    """What the studio is sent, if it is a mapping."""
+    """Requests to the studio, if the document is a mapping."""
     with suppress(BoxcarsError):
         str(read_network(net).network)
     check_plain(net if isinstance(net, dict) else {"boxes": net}, code=False)
@@ -213,13 +218,11 @@ def addresses(text: str) -> None:
 
 
 def beside(folder: Path) -> Callable[[tuple[str, str]], None]:
-    """Files that lie beside networks, and in the folder of the studio."""
+    """Files next to networks, and in the folder of the studio."""
 
     def attack(file: tuple[str, str]) -> None:
         name, content = file
-        (folder / "epochs").mkdir(exist_ok=True)
-        for path in [name] if name != "epoch.json" else EPOCH:
-            (folder / path).write_text(content, encoding="utf-8", errors="replace")
+        (folder / name).write_text(content, encoding="utf-8", errors="replace")
         with nothing_happens():
             if name == "run.json":
                 read_record(folder)
@@ -240,13 +243,19 @@ def _config(folder: Path) -> None:
 
 
 def _checkpoint(folder: Path) -> None:
-    ledger = Checkpoint(folder)
+    """The document as the body of a head and a manifest that are sealed like real ones."""
+    storage = MemoryStorage()
+    body = (folder / "epoch.json").read_bytes() + b"\n"
+    for kind, name in (("manifest", MANIFEST_NAME), ("head", "head")):
+        checksum = crc32(body, crc32(b"%s %d" % (kind.encode(), FORMAT)))
+        storage.put(name, b"boxcars %s %d %08x\n" % (kind.encode(), FORMAT, checksum), body)
     with suppress(BoxcarsError):
-        ledger.plan_of(1)
-    ledger.last()
+        Checkpoint(storage).pending()
+    storage.put("head", seal("head", Head(1, "a", 1, MANIFEST_NAME).plain()))
+    Checkpoint(storage).last()
 
 
-EPOCH = ("epochs/00000001.done.json", "epochs/00000001.plan.json")
+MANIFEST_NAME = "epochs/00000001-0001.manifest"
 MANIFEST = {
     "epoch": 1,
     "splits": {"calls": [{"kind": "rate", "start": 0, "stop": 1, "position": 0, "fields": []}]},
@@ -255,8 +264,17 @@ MANIFEST = {
     "ahead": {},
     "network": "x",
     "state": [],
-    "shape": {"instances": 1, "buckets": 1},
-    "stats": {},
+    "shape": {"instances": 1, "buckets": 1, "apart": [["f", 2]], "owners": [["f", [0, 1]]]},
+    "stats": {"boxes": {}, "outputs": {}, "worth": {}},
+    "heads": {"calls": 3},
+    "letters": ["a"],
+    "decisions": [],
+    "term": 1,
+    "owner": "a",
+    "manifest": "epochs/00000001-0001.manifest",
+    "previous": "",
+    "plan": None,
+    "done": None,
 }
 FILES: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "net.layout.json": ('{"a": [1, 2]}', lambda folder: load_layout(folder / "net.yaml")),
@@ -301,7 +319,7 @@ TARGETS: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None] | None, i
     "addresses": (st.text(max_size=40) | sql, watched(addresses), 100),
     "files": (files, None, 150),
 }
-"""What is made, what is done with it, and how often."""
+"""The generator of documents, the action, and the number of examples."""
 
 
 def fuzz(target: str, folder: Path, examples: int, number: int) -> None:
@@ -329,8 +347,8 @@ def test_a_few(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("target", TARGETS)
-def test_as_many_as_there_is_time_for(target: str, tmp_path: Path) -> None:
-    """Each time with other seeds; the number of a failing one is in what pytest shows."""
+def test_for_a_while(target: str, tmp_path: Path) -> None:
+    """With new seeds each time; pytest prints the seed of a failure."""
     until, number = time.monotonic() + SECONDS / len(TARGETS), time.time_ns() % 10**9
     while time.monotonic() < until:
         fuzz(target, tmp_path, 100, number)
@@ -338,13 +356,13 @@ def test_as_many_as_there_is_time_for(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", SEEDS)
-def test_what_they_are_made_from_is_right(language: str) -> None:
+def test_the_seed_documents_are_valid(language: str) -> None:
     for text in SEEDS[language]:
         assert bx.check_text(text, language).ok
 
 
-def test_the_watch_is_awake() -> None:
-    """What it is there for, it sees."""
+def test_the_watch_detects_violations() -> None:
+    """The watch must fail on each forbidden action."""
     with pytest.raises(AssertionError, match=r"os\.system"), nothing_happens():
         os.system("true")
     with nothing_happens():

@@ -1,4 +1,4 @@
-"""Batches that are wrong, or would grow without end: the sender is told, and the run goes on."""
+"""Invalid or exploding batches: the sender gets an error, and the run continues."""
 
 import json
 from collections.abc import Callable
@@ -37,13 +37,13 @@ def column(data: Any, type_: Any = None) -> pa.Table:
 
 
 def dictionary() -> pa.Table:
-    """One long text, and many who point to it."""
+    """One long text, and many references to it."""
     indices = pa.array(np.zeros(100, np.int8))
     return pa.table({"t": range(100), "who": pa.DictionaryArray.from_arrays(indices, ["x" * MB])})
 
 
 def views() -> pa.Table:
-    """The same with views: each says where in the text it is, and all are at its beginning."""
+    """The same with views, all of which refer to the beginning of the text."""
     text = pa.array(["x" * MB], pa.string_view())
     validity, view, *data = text.buffers()
     many = pa.py_buffer(view.to_pybytes() * 100)
@@ -58,7 +58,7 @@ def runs() -> pa.Table:
 
 
 def nothing() -> bytes:
-    """Nulls have no values, so a message can say that there are as many as it likes."""
+    """Nulls have no values, so a message can claim any number of them."""
     data = packed(pa.table({"t": pa.nulls(12_345)}))
     assert data.count((12_345).to_bytes(8, "little")) == 3
     return data.replace((12_345).to_bytes(8, "little"), (2**40).to_bytes(8, "little"))
@@ -88,7 +88,7 @@ def test_a_small_message_that_would_take_all_memory(
     data = BOMBS[what]()
     pool = pa.default_memory_pool()
     before = pool.bytes_allocated()
-    with pytest.raises(Wrong, match="send it in several|leave it out"):
+    with pytest.raises(Wrong, match="send it in several|omit it"):
         read_stream(data)
     assert pool.bytes_allocated() <= before + LIMIT
     found = Decoder(network().inputs["rows"], {"format": "arrow"}).decode([data])
@@ -97,10 +97,10 @@ def test_a_small_message_that_would_take_all_memory(
     assert (code, len(answer["detail"]) > 20) == (400, True)
 
 
-def test_what_is_compressed_is_not_written_out_to_see_how_large_it_is(
+def test_the_size_is_checked_before_decompression(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A message can claim any size; nothing of it is taken at its word."""
+    """A message can claim any size, and claims are not trusted."""
     monkeypatch.setattr(untrusted_arrow, "UNFOLDED", LIMIT)
     data = bytearray(packed(column(np.arange(1000)), "zstd"))
     length = (8000).to_bytes(8, "little")
@@ -123,7 +123,7 @@ def test_batches_over_a_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
-def test_what_is_no_bomb_is_read(compression: str | None) -> None:
+def test_ordinary_messages_are_read(compression: str | None) -> None:
     table = pa.table(
         {
             "t": pa.array([1, 2], pa.int32()),
@@ -148,7 +148,7 @@ WRONG = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_batch_is_dead_letters(what: str, victim: Victim) -> None:
-    """Each of its rows is counted, with the reason, beside right ones before and after it."""
+    """Each of its rows is counted, with the reason; valid ones before and after are read."""
     before = victim.run.stats().boxes["rows"].dead
     for data in (table_to_bytes(rows(0, 1)), table_to_bytes(WRONG[what]), b'{"t": 0, "who": "a"}'):
         kind = {} if data.startswith(b"{") else {"content_type": ARROW}
@@ -166,14 +166,14 @@ def test_letters_say_why() -> None:
 
 
 def extension(name: bytes) -> pa.Table:
-    """A column that says of itself what no library knows."""
+    """A column with an unknown extension type."""
     note = {b"ARROW:extension:name": name, b"ARROW:extension:metadata": b"\xff"}
     fields = [pa.field("t", pa.int64(), metadata=note), pa.field("who", pa.string(), metadata=note)]
     return pa.table([[1, 2], ["a", "b"]], schema=pa.schema(fields, {b"\xff": b"\xfe"}))
 
 
 def beside(type_: pa.DataType, data: Any = None) -> pa.Table:
-    """Two good rows, and a column that is none of the input's."""
+    """Two valid rows, and a column that is not a field of the input."""
     more = pa.nulls(2, type_) if data is None else pa.array(data, type_)
     return pa.table({"t": [1, 2], "who": ["a", "b"], "more": more})
 
@@ -190,11 +190,11 @@ STRANGE = {
         {"t": [1, 2], "who": ["a", "b"], "id": pa.array([b"0" * 16] * 2, pa.uuid())}
     ),
 }
-"""Tables with what Polars can't read; the columns of the input are all right."""
+"""Tables with columns that Polars can't read; the fields of the input are valid."""
 
 
 @pytest.mark.parametrize("what", STRANGE)
-def test_what_the_input_does_not_read_does_no_harm(what: str) -> None:
+def test_unused_columns_are_harmless(what: str) -> None:
     decoder = Decoder(network().inputs["rows"], {"format": "arrow"})
     found = decoder.decode(STRANGE[what])
     assert (found.tuples.rows(), found.dead.height) == ([(1, "a"), (2, "b")], 0)
@@ -203,7 +203,7 @@ def test_what_the_input_does_not_read_does_no_harm(what: str) -> None:
 
 
 def test_a_column_that_polars_has_no_type_for(victim: Victim) -> None:
-    """In a column of the input its rows are dead letters; in another they are read."""
+    """In a field its rows are dead letters; in another column they are read."""
     before = victim.run.stats().boxes["rows"].dead
     wide = STRANGE["a wide decimal"].set_column(0, "t", pa.array([0, 0]))
     for table in (wide, wide.select(["more", "who"]).rename_columns(["t", "who"])):
@@ -245,7 +245,7 @@ def test_files_with_a_wide_decimal(suffix: str, tmp_path: Path) -> None:
 def test_a_sender_without_numbers_while_the_input_is_full(
     victim: Victim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Requests that wait for room at the same time are different batches: all are taken."""
+    """Requests that wait for room concurrently are different batches: all are accepted."""
     monkeypatch.setattr(victim.run.feeds["rows"], "_room", 1)
     line = json.dumps({"t": Victim.number, "who": "ann"}).encode()
 

@@ -1,4 +1,4 @@
-"""Small documents that mean large ones: each is refused in a sentence, and soon."""
+"""Small documents that expand to large ones: each is rejected quickly, with one sentence."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import pytest
 import boxcars as bx
 from boxcars.expr import Expr
 from boxcars.lang.layout import load_layout
-from boxcars.model import codec, superbox
+from boxcars.model import codec, flatten
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 from boxcars.studio.edit.cases import load_cases
@@ -20,7 +20,7 @@ SCHEMA = Schema.of({"t": "int", "x": "float", "s": "str"}, ts="t")
 
 
 def laughs(levels: int = 30) -> str:
-    """Each alias stands for two of the one before."""
+    """Each alias is two of the previous one."""
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, levels)]
     return "\n".join(lines)
@@ -32,7 +32,7 @@ def entities(levels: int = 30) -> str:
 
 
 def doubling(levels: int, empty: bool = False) -> dict[str, Any]:
-    """Each superbox has the one before it twice; the first one may have nothing in it."""
+    """Each superbox contains the previous one twice; the first one may be empty."""
     feed = {"feed": {"ts": "time", "fields": {"time": "int", "price": "float"}}}
     boxes: dict[str, Any] = {"a": {"type": "filter", "in": "feed", "where": "price > 1"}}
     found = {"s0": {"inputs": feed, "boxes": boxes, "outputs": {"o": {"from": "a"}}}}
@@ -49,7 +49,7 @@ def doubling(levels: int, empty: bool = False) -> dict[str, Any]:
 
 
 def growing(levels: int) -> dict[str, Any]:
-    """Each superbox has another inside, and gives it its own text twice."""
+    """Each superbox contains another, and passes it its own text twice."""
     net = doubling(1)
     (inner,) = net["superboxes"].values()
     inner["params"] = {"p0": None}
@@ -104,11 +104,11 @@ def test_documents(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_superboxes_at_the_edge(monkeypatch: pytest.MonkeyPatch) -> None:
     for most, right in ((22, True), (21, False)):  # 8 boxes in 15 superboxes, the last in none
-        monkeypatch.setattr(superbox, "MOST", most)
+        monkeypatch.setattr(flatten, "MOST", most)
         checked = bx.check_text(json.dumps(doubling(4)), "json")
         assert checked.ok == right
         if not right:
-            assert f"superboxes make more than {most} boxes" in str(checked.problems[0])
+            assert f"superboxes expand to more than {most} boxes" in str(checked.problems[0])
 
 
 def test_texts_of_superboxes_at_the_edge(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def test_texts_of_superboxes_at_the_edge(monkeypatch: pytest.MonkeyPatch) -> Non
     assert bx.check_text(json.dumps(growing(5)), "json").ok
     monkeypatch.setattr(codec, "LONGEST", length - 1)
     (problem, *_) = bx.check_text(json.dumps(growing(5)), "json").problems
-    assert "make a text of more than" in str(problem)
+    assert "expand to a text of more than" in str(problem)
 
 
 EXPRESSIONS = {

@@ -1,4 +1,4 @@
-"""A network file runs no code without leave, in no language, by no command and no request."""
+"""No network file runs code without permission, in any language, command or request."""
 
 import json
 from collections.abc import Iterator
@@ -27,6 +27,7 @@ from tests.attacks.payloads import (
     with_superbox,
     written,
 )
+from tests.engine.checkpoints import edit
 from tests.studio.server import Served
 
 RENAMES = text_of("a pickle that renames")
@@ -43,7 +44,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The stored expressions that were read, whatever came of it."""
+    """The stored expressions that were deserialized, whether or not that failed."""
     found: list[str] = []
 
     def deserialize(source: Any, **_: str) -> pl.Expr:
@@ -59,7 +60,7 @@ def call(*arguments: str) -> Result:
 
 
 def test_the_payloads_are_real() -> None:
-    """Whoever is allowed to read one runs it: else the tests below would show nothing."""
+    """With permission they do run; otherwise the tests below would prove nothing."""
     with pytest.raises(Exception):  # noqa: B017, PT011  whatever it returns is no function
         bx.loads(json.dumps(plain_network(RENAMES)), "json", code=True).check().or_raise()
     assert SPRUNG.exists()
@@ -132,7 +133,7 @@ def test_texts_in_python(text: str, read: list[str]) -> None:
 
 
 def test_addresses_of_rates(read: list[str]) -> None:
-    """The fields of a rate are expressions, too."""
+    """The fields of a rate are also expressions."""
     net = bx.loads(json.dumps(plain_network("price")), "json")
     source = source_of(f"rate://?rows=1&time=value&price={text_of('nothing bad')}")
     with pytest.raises(BoxcarsError, match="stored Polars expression can run code"):
@@ -141,7 +142,7 @@ def test_addresses_of_rates(read: list[str]) -> None:
 
 
 class TestStudio:
-    """A page that nobody knows may ask for a file that somebody else has written."""
+    """An unknown page may request a file that an attacker has written."""
 
     @pytest.fixture
     def served(self, tmp_path: Path) -> Iterator[Served]:
@@ -196,8 +197,8 @@ class TestStudio:
         assert read == []
 
 
-def test_expressions_of_python_go_on_to_work(spark: SparkSession, tmp_path: Path) -> None:
-    """What this process was handed over runs, here and on workers; what it wrote needs leave."""
+def test_expressions_built_in_python_still_work(spark: SparkSession, tmp_path: Path) -> None:
+    """Expressions of this process run here and on workers; stored ones need permission."""
     net = bx.Network("n")
     calls = net.input("calls", ts="time", fields={"time": "int", "price": "float"})
     net.output("twice", calls.map(time="time", p=pl.col("price") * 2).named("twice"))
@@ -217,10 +218,10 @@ def test_expressions_of_python_go_on_to_work(spark: SparkSession, tmp_path: Path
 
 
 class TestCheckpoints:
-    """A checkpoint that came with a network may not bring code, either."""
+    """A checkpoint that is shipped with a network must not bring code either."""
 
     def stored(self, spark: SparkSession, box: dict[str, Any]) -> None:
-        """A checkpoint whose stored network was changed, with all the marks that go with it."""
+        """A checkpoint whose stored network was changed, with matching checksums."""
         net = bx.loads(json.dumps(plain_network("price")), "json")
         Path("net.json").write_text(json.dumps(plain_network("price * 2")))
         source = bx.script([{"time": 1, "price": 2.0}, bx.EOF])
@@ -231,10 +232,7 @@ class TestCheckpoints:
         text = json.dumps(plain)
         mark = fingerprint(text)
         path.rename(path.with_name(f"network-{mark}.json")).write_text(text)
-        for done in Path("c/epochs").glob("*.done.json"):
-            manifest = json.loads(done.read_text())
-            del manifest["checksum"]
-            done.write_text(json.dumps({**manifest, "network": mark}))
+        edit(Path("c"), "manifest", lambda manifest: {**manifest, "network": mark})
 
     @pytest.mark.parametrize(
         "box",
@@ -260,31 +258,30 @@ class TestCheckpoints:
         assert read == []
 
     def test_its_plan(self, spark: SparkSession, read: list[str]) -> None:
-        """The expressions of a rate stand in the plan of an epoch that was begun."""
+        """The expressions of a rate are in the plan of an uncommitted epoch."""
         self.stored(spark, {})
         Path("net.json").write_text(json.dumps(plain_network("price")))
         split = {"kind": "rate", "start": 0, "stop": 1, "position": 0}
         fields = [["time", "value"], ["price", RENAMES]]
-        (last,) = Path("c/epochs").glob("*.done.json")
-        epoch = int(last.name.partition(".")[0])
-        plan = json.loads((Path("c/epochs") / f"{epoch:08d}.plan.json").read_text())
-        del plan["checksum"]
-        plan |= {"epoch": epoch + 1, "splits": {"calls": [{**split, "fields": fields}]}}
-        (Path("c/epochs") / f"{epoch + 1:08d}.plan.json").write_text(json.dumps(plan))
-        running = bx.run(
-            bx.load("net.json"),
-            {"calls": bx.rate(None, rows=1, time="value", price="0.5")},
-            {},
-            checkpoint="c",
-            spark=spark,
-        )
+
+        def begin(head: dict[str, Any]) -> dict[str, Any]:
+            splits = {"calls": [{**split, "fields": fields}]}
+            return {**head, "plan": {**head["done"], "epoch": head["epoch"] + 1, "splits": splits}}
+
+        edit(Path("c"), "head", begin)
         with pytest.raises(BoxcarsError, match="stored Polars expression can run code"):
-            running.wait()
+            bx.run(
+                bx.load("net.json"),
+                {"calls": bx.rate(None, rows=1, time="value", price="0.5")},
+                {},
+                checkpoint="c",
+                spark=spark,
+            ).wait()
         assert read == []
 
 
-class TestRunsOfBefore:
-    """The records of runs lie in the folder of the studio, and may have come with it."""
+class TestPreviousRuns:
+    """The records of runs are in the folder of the studio, and may be shipped with it."""
 
     def test_a_record_does_not_allow_itself_code(
         self, spark: SparkSession, tmp_path: Path, read: list[str]

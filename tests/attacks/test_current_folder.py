@@ -1,4 +1,4 @@
-"""A folder from somebody else is the current one: what lies in it is data, and never imported."""
+"""The current folder may be untrusted: its files are data, and never imported."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import boxcars
 from tests.attacks.payloads import plain_network
 
 HIDING = ("polars", "pyspark", "pyarrow", "numba", "boxcars")
-"""Modules that a file in the folder must not stand in for."""
+"""Modules that a file in the folder must not shadow."""
 SPRINGS = (
     "import os\nopen(os.environ['SPRUNG'], 'a').write(__name__ + '\\n')\nraise SystemExit(7)\n"
 )
@@ -20,7 +20,7 @@ COMMAND = "from boxcars.cli import main; main()"
 
 
 def boxcars_here(folder: Path, *arguments: str) -> tuple[int, str]:
-    """What a command says in a folder; like the installed one it has not the folder on its path."""
+    """The output of a command in a folder, without the folder on its path, as if installed."""
     environment = {**os.environ, "PYTHONPATH": str(Path(boxcars.__file__).parent.parent)}
     environment["SPRUNG"] = str(folder.parent / "sprung")
     done = subprocess.run(
@@ -57,7 +57,7 @@ def test_modules_in_the_folder_of_a_network(folder: Path) -> None:
 
 
 def test_a_cache_of_compiled_code(folder: Path) -> None:
-    """numba takes its settings from a file there, and code from the folder which that names."""
+    """numba reads settings from a file there, which may name a folder of compiled code."""
     (folder / ".numba_config.yaml").write_text("cache_dir: compiled\n")
     (folder / "compiled").mkdir()
     code, said = boxcars_here(

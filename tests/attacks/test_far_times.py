@@ -1,4 +1,4 @@
-"""Times far outside of the calendar: a dead letter wherever they enter, and null where computed.
+"""Times far outside the calendar: dead letters in inputs, and null in results.
 
 Polars can't show them: it panics, which no ``except Exception`` catches, so one of them ended a
 run, and each restart.
@@ -26,7 +26,7 @@ from boxcars.model.schema import Schema
 from boxcars.model.types import Type
 
 FAR = 9 * 10**18
-"""Microseconds: the year 287,168, which is beyond what Polars can show."""
+"""Microseconds: the year 287,168, which Polars can't format."""
 LINES = b'{"time": 9e12, "seen": 1}\n{"time": 2, "seen": 9e12}\n{"time": 3e-6, "seen": 3}\n'
 COLUMNS = {"time": pa.array([FAR, 2, 3]), "seen": pa.array([1, FAR, 3])}
 READS = {
@@ -124,19 +124,19 @@ def test_lines() -> None:
     ids=str,
 )
 def test_records(name: str, record: bytes, options: dict[str, Any]) -> None:
-    """Also where a box of a network decodes, which no input looks at."""
+    """Also in a decode box, whose input does not check them."""
     found = make_format(name, {"t": Type.TIMESTAMP}, options).decode(pl.Series([record]))
     assert (found.tuples.height, found.dead.height) == (0, 1)
 
 
-def test_what_code_of_the_user_computes() -> None:
+def test_results_of_user_code() -> None:
     schema = Schema.of({"t": "timestamp"}, ts="t")
     far = bx.Expr.of(pl.col("t").dt.offset_by("20000y"))
     frame = pl.DataFrame({"t": [0]}).cast(pl.Datetime("us"))
     assert frame.select(far.compile(schema)).item() is None
 
 
-def test_a_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_continues(spark: SparkSession, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     for number, write in enumerate(FILES.values()):
@@ -155,8 +155,8 @@ def test_a_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 4
 
 
-def test_a_parquet_file_that_lies(tmp_path: Path) -> None:
-    """Its statistics say that the greatest value is 100,000."""
+def test_a_parquet_file_with_wrong_statistics(tmp_path: Path) -> None:
+    """Its statistics claim that the maximum is 100,000."""
     path = tmp_path / "lie.parquet"
     rows = pa.table({"t": [1, 2, 77_777, 4, 100_000]})
     pq.write_table(rows, path, use_dictionary=False, compression="none")
@@ -171,7 +171,7 @@ def test_a_parquet_file_that_lies(tmp_path: Path) -> None:
     assert (rest.tuples["t"].to_list(), rest.dead.height) == ([4, 100_000], 0)
 
 
-def test_statistics_tell_where_a_timestamp_is_far(tmp_path: Path) -> None:
+def test_statistics_reveal_far_timestamps(tmp_path: Path) -> None:
     path = tmp_path / "far.parquet"
     pq.write_table(table(pa.timestamp("us")), path)
     assert not fits(path, entity())

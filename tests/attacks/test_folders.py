@@ -1,4 +1,4 @@
-"""A folder from somebody else: its configuration, links and runs of before lead nowhere else."""
+"""An untrusted folder: its configuration, links and previous runs must not lead outside."""
 
 import json
 import os
@@ -64,16 +64,14 @@ def run(*options: str) -> str:
 
 @pytest.mark.usefixtures("_here")
 @pytest.mark.parametrize("what", REACHING)
-def test_a_configuration_that_came_with_a_network(
-    what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_configuration_shipped_with_a_network(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("boxcars.toml").write_text(f"[run]\n{REACHING[what]}\n")
     option = REACHING[what].partition(" ")[0]
-    for name in (None, "boxcars.toml"):  # a name that fits any folder names none
+    for name in (None, "boxcars.toml"):  # a relative path is not explicit trust
         if name:
             monkeypatch.setenv("BOXCARS_CONFIG", name)
         said = run()
-        assert f"boxcars.toml, [run]: '{option}' reaches out of this folder" in said
+        assert f"boxcars.toml, [run]: '{option}' reaches outside this folder" in said
         assert SECRET not in said
     monkeypatch.setenv("BOXCARS_CONFIG", str(Path("boxcars.toml").resolve()))
     assert "reaches out" not in run("--epoch-rows=0", f"--{option}=x=calls.csv")
@@ -131,9 +129,9 @@ class TestStudio:
         net["tables"] = {"DB": {"fields": {"k": "int"}, "key": ["k"]}}
         for place in ({"sources": {"calls": where}}, {"sinks": {"twice": where}}):
             code, said = served.refused("POST", "/api/runs", {"network": net, **place})
-            assert (code, "outside of the folder of the studio" in said) == (400, True)
+            assert (code, "outside of the studio's folder" in said) == (400, True)
         code, said = served.refused("POST", "/api/runs", {"network": net, "tables": {"DB": where}})
-        assert (code, "outside of the folder of the studio" in said) == (400, True)
+        assert (code, "outside of the studio's folder" in said) == (400, True)
         assert served.get("/api/runs") == []
 
     def test_a_link_to_a_network_elsewhere_is_not_listed(self, served: Served) -> None:
@@ -142,7 +140,7 @@ class TestStudio:
         assert [found["file"] for found in served.get("/api/networks")] == ["own.yaml"]
 
     def test_a_link_that_appears_later(self, served: Served) -> None:
-        """The run itself keeps to the folder: the studio can only look when it starts one."""
+        """The run itself enforces the folder: the studio can only check at the start."""
         net = plain_network("price")
         asked = AskRun(network=net, sources={"calls": "data"}, follow=True)
         (served.folder / "data" / "deep" / "x.csv").unlink()
@@ -158,8 +156,8 @@ class TestStudio:
         assert served.call("DELETE", "/api/networks/net.yaml")[0] == 400
         assert os.path.lexists(served.folder / "net.yaml")
 
-    def test_a_run_of_before(self, served: Served) -> None:
-        """Its record lies in the folder, and names a file of the user and a sink elsewhere."""
+    def test_a_previous_run(self, served: Served) -> None:
+        """Its record is in the folder, and names a file of the user and a sink elsewhere."""
         home = served.folder / ".boxcars" / "runs" / "abc"
         (home / "checkpoint").mkdir(parents=True)
         order = Order(
@@ -179,4 +177,4 @@ class TestStudio:
             home
         )
         code, said = served.refused("POST", "/api/runs/abc/modify", {})
-        assert (code, "outside of the folder of the studio" in said) == (400, True)
+        assert (code, "outside of the studio's folder" in said) == (400, True)

@@ -1,4 +1,4 @@
-"""Every resource that a caller can ask for has a bound: at the bound it is given, beyond it not."""
+"""Every resource that a client can request has a limit, which is tested from both sides."""
 
 import resource
 import socket
@@ -19,7 +19,7 @@ from boxcars.connectors.systems.mailbox import Full, Mailbox, Message
 from boxcars.connectors.systems.tcp import _Port
 from boxcars.expr import cursor, parse
 from boxcars.lang import text
-from boxcars.service import app, connections, door, inputs, outputs, server, wire
+from boxcars.service import app, connections, guard, inputs, outputs, server, wire
 from boxcars.service.client import Client, Refused, _pieces
 from boxcars.service.security import Access
 from boxcars.service.wire import ARROW, table_to_bytes
@@ -31,28 +31,28 @@ from tests.studio.server import Served as Studio
 
 class TestConnections:
     def test_half_open_requests(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Who says nothing, or half a request, takes a place for a while, and no file of the run.
+        """Silent clients and partial requests hold a connection briefly, and no file of the run.
 
         The places are for all; when those who took them are sent away there is room again.
         """
         monkeypatch.setattr(connections, "CONNECTIONS", 5)
-        monkeypatch.setattr(connections, "HEADERS", 1.0)
+        monkeypatch.setattr(connections, "HEADER_TIMEOUT", 1.0)
         with ExitStack() as stack:
             held = [stack.enter_context(victim.talk()) for _ in range(5)]
             for talk in held[:3]:
                 talk.sendall(b"POST /api/stop HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ")
             refused = stack.enter_context(victim.talk())
             assert b"503 Service Unavailable" in (said := answered(refused)), said
-            assert b"too many connections at once; try again." in said
+            assert b"too many connections; try again." in said
             assert [b"408 Request Timeout" in answered(talk) for talk in held] == [True] * 5
         until(lambda: victim.ask("GET", "/health")[0] == 200, "there is room again")
 
     def test_eleven_hundred_of_them(self, victim: Victim) -> None:
-        """As many as a process has files: the run keeps its own."""
+        """As many as the process may have files: the run keeps its own."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, 8192), hard), hard))
         listening = victim.server._socket
-        assert isinstance(listening, connections.Listening)
+        assert isinstance(listening, connections.LimitedListener)
         try:
             with ExitStack() as stack:
                 for _ in range(1100):
@@ -63,8 +63,8 @@ class TestConnections:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         until(lambda: victim.ask("GET", "/health")[0] == 200, "there is room again")
 
-    def test_a_header_that_drips(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(connections, "HEADERS", 0.5)
+    def test_a_slow_header(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(connections, "HEADER_TIMEOUT", 0.5)
         with victim.talk() as talk:
             talk.sendall(b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n")
             talk.settimeout(0.05)
@@ -79,19 +79,17 @@ class TestConnections:
                     break
         assert time.monotonic() < end
 
-    def test_a_body_that_drips(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(door, "SLOW", 0.5)
+    def test_a_slow_body(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(guard, "BODY_TIMEOUT", 0.5)
         with victim.talk() as talk:
             talk.sendall(
                 b"POST /api/inputs/rows HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n{"
             )
             assert b"408" in talk.recv(1000)
 
-    def test_a_body_that_nobody_reads(
-        self, victim: Victim, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A refused request can't go on dripping either."""
-        monkeypatch.setattr(connections, "HEADERS", 0.5)
+    def test_an_unread_body(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A rejected request can't send its body slowly either."""
+        monkeypatch.setattr(connections, "HEADER_TIMEOUT", 0.5)
         with victim.talk() as talk:
             talk.sendall(
                 b"POST /nowhere HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 999999\r\n\r\n"
@@ -117,14 +115,14 @@ class TestConnections:
 class TestRequests:
     def test_their_size(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
         line = b'{"t": 0, "who": "a"}\n'
-        monkeypatch.setattr(door, "LARGEST", len(line))
+        monkeypatch.setattr(guard, "LARGEST", len(line))
         assert victim.ask("POST", "/api/inputs/rows", line)[0] == 200
-        for body in (line + b"\n", iter([line, b"\n"])):  # with its length said, and without
+        for body in (line + b"\n", iter([line, b"\n"])):  # with and without a content length
             code, found = victim.ask("POST", "/api/inputs/rows", body)
             assert (code, "a request has at most" in found["detail"]) == (413, True)
 
     def test_all_of_them_together(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(door, "UNDER_WAY", 30)
+        monkeypatch.setattr(guard, "MAX_IN_FLIGHT", 30)
         head = b"POST /api/inputs/rows HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 40\r\n\r\n"
         with victim.talk() as talk:
             talk.sendall(head + b"x" * 20)
@@ -168,14 +166,14 @@ class TestMessages:
                             talk.recv(SECONDS)
                         assert talk.close_code == code
 
-    def test_a_client_cuts_what_is_too_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_client_splits_large_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         batch = rows(0, 1000).to_batches()[0]
         monkeypatch.setattr("boxcars.service.client.MESSAGE", batch.nbytes // 4)
         found = list(_pieces([batch]))
         assert all(one.nbytes <= batch.nbytes // 8 for one in found)
         assert [t for one in found for t in one["t"].to_pylist()] == list(range(1000))
 
-    def test_what_their_values_take(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_their_decoded_size(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
         table = rows(1, 11)
         monkeypatch.setattr(untrusted_arrow, "UNFOLDED", untrusted_arrow.unfolded(table))
         kind = {"content_type": ARROW}
@@ -184,7 +182,7 @@ class TestMessages:
         assert (code, "send it in several" in found["detail"]) == (400, True)
 
 
-class TestSeats:
+class TestConcurrencyLimits:
     def test_readers(self, victim: Victim, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(outputs, "READERS", 2)
         url = victim.access.url.replace("http", "ws") + "/api/outputs/counts/tap"
@@ -196,9 +194,9 @@ class TestSeats:
             code, found = victim.ask("GET", "/api/outputs/counts")
             assert (code, found["detail"]) == (
                 503,
-                "there are 2 readers, and no more at once; try again.",
+                "the limit of 2 readers is reached; try again.",
             )
-            with pytest.raises(Refused, match="it has too many clients; try again later"):
+            with pytest.raises(Refused, match="the run has too many clients; try again later"):
                 next(Client(victim.access.url).dequeue("counts"))
         until(lambda: opens(url), "a seat is free again")
 
@@ -214,7 +212,7 @@ class TestSeats:
     def test_peeks_do_not_keep_health_waiting(
         self, victim: Victim, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """As many peeks as there may be wait for tuples that never come, and readers besides."""
+        """The maximum number of peeks wait for tuples that never arrive, and so do readers."""
         monkeypatch.setattr(app, "PEEKS", 45)
         monkeypatch.setattr(outputs, "READERS", 60)
         nothing = rows(0, 1).slice(0, 0)
@@ -231,11 +229,11 @@ class TestSeats:
             victim.is_well()
         until(lambda: victim.ask("GET", "/api/arcs/count?seconds=0")[0] == 200, "all have left")
 
-    def test_a_reader_that_takes_nothing(
+    def test_a_reader_that_reads_nothing(
         self, victim: Victim, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """It is sent away, and nobody else waits for it."""
-        monkeypatch.setattr(door, "STUCK", 0.5)
+        """It is disconnected, and other clients do not wait for it."""
+        monkeypatch.setattr(guard, "SEND_TIMEOUT", 0.5)
         monkeypatch.setattr(outputs, "READERS", 1)
         monkeypatch.setattr(outputs, "table_to_json", lambda _: "x" * 2**24)
         victim.is_well()
@@ -256,14 +254,14 @@ def opens(url: str) -> bool:
 
 
 class TestSenders:
-    def test_beyond_the_limit_none_is_doubled(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The oldest sender repeats its batch however many came since; a new one is refused."""
+    def test_no_duplicates_beyond_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The oldest sender can still resend its batch; a new sender is rejected."""
         monkeypatch.setattr(mailbox, "SENDERS", 50)
         box = Mailbox()
         box.open(None)
         for n in range(50):
             assert box.put(Message(b"x", f"s{n}", 1), 0)
-        with pytest.raises(Full, match="knows 50 senders that have not taken their leave"):
+        with pytest.raises(Full, match="has 50 registered senders"):
             box.put(Message(b"x", "one too many", 1), 0)
         for n in range(50):
             assert box.put(Message(b"again", f"s{n}", 1), 0)
@@ -276,13 +274,13 @@ class TestSenders:
         assert again.put(Message(b"again", "s0", 1), 0)
         assert again.pull(1000, 0.0) is None
 
-    def test_who_takes_leave_makes_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unregistering_makes_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(mailbox, "SENDERS", 1)
         box = Mailbox()
         box.open(None)
         for n in range(3):
             box.put(Message(b"x", f"s{n}", 1), 0)
-            box.leave(f"s{n}")
+            box.unregister(f"s{n}")
             with pytest.raises(Full):  # what it sent is not kept yet, so it may come again
                 box.put(Message(b"x", "other", 1), 0)
             received = box.pull(10, 1.0)
@@ -301,7 +299,7 @@ class TestSenders:
             until(lambda: len(box._last) == known, "they are forgotten")
         assert victim.ask("POST", "/api/inputs/rows?sender=a&number=1", b"\n")[0] == 200
         code, found = victim.ask("POST", "/api/inputs/rows?sender=b&number=1", b"\n")
-        assert (code, "takes no new one" in found["detail"]) == (503, True)
+        assert (code, "accepts no new one" in found["detail"]) == (503, True)
         assert victim.ask("POST", "/api/inputs/rows?sender=a&number=1", b"\n")[0] == 200
         assert victim.ask("DELETE", "/api/inputs/rows/senders/a")[0] == 200
         assert victim.ask("POST", "/api/inputs/rows?sender=b&number=1", b"\n")[0] == 200
@@ -332,18 +330,18 @@ class TestLinesOverTcp:
             held = [stack.enter_context(socket.create_connection(where, SECONDS)) for _ in "12"]
             until(lambda: box._clients == 2, "both are in")
             with socket.create_connection(where, SECONDS) as late:
-                assert answered(late) == b"too many connections at once; try again.\n"
+                assert answered(late) == b"too many connections; try again.\n"
             held[0].sendall(b"a line\n")
             until(lambda: bool(box._messages), "those who are in are heard")
         until(lambda: box._clients == 0, "they have left")
 
-    def test_who_says_nothing(self, port: Callable[[str], _Port]) -> None:
+    def test_a_silent_client(self, port: Callable[[str], _Port]) -> None:
         box = port("idle=0.2")
         with socket.create_connection(("127.0.0.1", box.port), SECONDS) as talk:
             assert answered(talk) == b""
         until(lambda: box._clients == 0, "it has left")
 
-    def test_a_token_that_drips(
+    def test_a_slow_token(
         self, port: Callable[[str], _Port], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(tcp, "_PATIENCE", 0.5)
@@ -383,39 +381,39 @@ class TestLinesOverTcp:
         where = "127.0.0.1", box.port
         with socket.create_connection(where, SECONDS) as talk:
             talk.sendall(b"x" * 101)
-            assert answered(talk).startswith(b"a stream of more than")
+            assert answered(talk).startswith(b"the stream exceeds")
         with socket.create_connection(where, SECONDS) as one:
             one.sendall(b"x" * 100)
             until(lambda: box._under_way == 100, "it is heard")
             with socket.create_connection(where, SECONDS) as two:
                 two.sendall(b"x" * 51)
-                assert answered(two) == b"too many streams at once; try again.\n"
+                assert answered(two) == b"too many streams; try again.\n"
         until(lambda: box._under_way == 0, "both have ended")
         assert [message.data for message in box._messages] == [b"x" * 100]
 
 
-def test_the_numbers_that_the_docs_name() -> None:
-    """docs/how-to/secure-a-run.md says every bound."""
+def test_the_limits_in_the_docs() -> None:
+    """docs/how-to/secure-a-run.md lists every limit."""
     page = Path(__file__).parents[2] / "docs" / "how-to" / "secure-a-run.md"
     words = " ".join(page.read_text(encoding="utf-8").split())
     for sentence in (
-        f"| connections to a port at once | {connections.CONNECTIONS} |",
-        f"| seconds until a request has been said | {connections.HEADERS:.0f} |",
-        f"| seconds until its body has come | {door.SLOW:.0f} |",
-        f"| a request | {door.LARGEST // 2**20} MB, {inputs.LINES:,} lines |",
-        f"| all requests that are being read | {door.UNDER_WAY // 2**20} MB |",
+        f"| concurrent connections to a port | {connections.CONNECTIONS} |",
+        f"| seconds to send the header of a request | {connections.HEADER_TIMEOUT:.0f} |",
+        f"| seconds to send its body | {guard.BODY_TIMEOUT:.0f} |",
+        f"| one request | {guard.LARGEST // 2**20} MB, {inputs.LINES:,} lines |",
+        f"| all requests that are being read | {guard.MAX_IN_FLIGHT // 2**20} MB |",
         f"| a message to `enqueue://` over a WebSocket | {wire.MESSAGE // 2**20} MB |",
-        "| the values of an Arrow message, each written out with its name | 128 MB |",
-        f"| readers of outputs at once | {outputs.READERS} |",
-        f"| feeds over WebSockets at once | {inputs.FEEDS} |",
-        f"| looks at arcs at once | {app.PEEKS} |",
-        f"| seconds in which a reader takes a message | {door.STUCK:.0f} |",
-        f"| senders of an input that are remembered | {mailbox.SENDERS:,} |",
-        f"| what waits in an `enqueue://` or `tcp://` input | {mailbox.ROOM // 2**20} MB |",
+        "| the values of an Arrow message, each counted with its field name | 128 MB |",
+        f"| concurrent readers of outputs | {outputs.READERS} |",
+        f"| concurrent feeds over WebSockets | {inputs.FEEDS} |",
+        f"| concurrent requests for tuples on arcs | {app.PEEKS} |",
+        f"| seconds for a reader to accept a message | {guard.SEND_TIMEOUT:.0f} |",
+        f"| registered senders of an input | {mailbox.SENDERS:,} |",
+        f"| data queued in an `enqueue://` or `tcp://` input | {mailbox.ROOM // 2**20} MB |",
         f"| connections to a `tcp://` input | {tcp.CONNECTIONS} |",
-        f"| seconds without a word over TCP | {tcp._IDLE:,.0f} |",
+        f"| idle seconds of a TCP connection | {tcp._IDLE:,.0f} |",
         f"| a line over TCP | {tcp._LONGEST // 2**20} MB |",
-        f"| a network file | {text._MAX_DEPTH} deep, {text._MAX_PARTS:,} parts with all aliases |",
-        f"| an expression | {cursor.MAX_TOKENS:,} words, {parse.MAX_DEPTH} deep |",
+        f"| a network file | nesting {text._MAX_DEPTH}, {text._MAX_PARTS:,} nodes after alias ",
+        f"| an expression | {cursor.MAX_TOKENS:,} tokens, nesting {parse.MAX_DEPTH} |",
     ):
         assert sentence in words, sentence

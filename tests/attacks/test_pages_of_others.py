@@ -1,4 +1,4 @@
-"""A page in a browser can neither feed a run, nor read it, nor stop it, by whatever name."""
+"""Another page in a browser can neither feed, read nor stop a run, under any host name."""
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -13,6 +13,7 @@ REQUESTS = [
     ("GET", "/api/outputs/all"),
     ("GET", "/api/arcs/count"),
     ("GET", "/api/stats"),
+    ("GET", "/api/events"),
     ("GET", "/metrics"),
     ("GET", "/health"),
     ("GET", "/openapi.json"),
@@ -28,7 +29,7 @@ def test_cross_site_requests(victim: Victim, method: str, path: str) -> None:
         code, found = victim.ask(method, path, body, origin=origin, content_type="text/plain")
         assert (code, found["detail"]) == (
             403,
-            "this run takes no orders from the pages of others.",
+            "this run rejects requests from other web pages.",
         )
     for site in ("cross-site", "same-site"):  # a browser says no origin where it loads a picture
         code, _ = victim.ask(method, path, body, sec_fetch_site=site, sec_fetch_mode="no-cors")
@@ -55,7 +56,7 @@ def test_cross_site_websockets(victim: Victim, path: str) -> None:
         connect(f"ws://evil.example{path}", sock=victim.talk())
 
 
-def test_a_link_to_the_studio_or_a_browser_of_the_user_is_no_attack(victim: Victim) -> None:
+def test_links_and_the_browser_of_the_user_are_allowed(victim: Victim) -> None:
     visit = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}
     assert victim.ask("GET", "/health", **visit)[0] == 200
     assert victim.ask("GET", "/api/stats", **visit)[0] == 403
@@ -65,7 +66,7 @@ def test_a_link_to_the_studio_or_a_browser_of_the_user_is_no_attack(victim: Vict
 
 
 def test_programs_need_no_origin(victim: Victim) -> None:
-    """The client, Prometheus and curl say none, by either name of this machine."""
+    """The client, Prometheus and curl send none, under either name of this machine."""
     for host in ("127.0.0.1", f"localhost:{victim.access.port}", "[::1]:7070"):
         assert victim.ask("GET", "/metrics", host=host)[0] == 200
     assert victim.client.status()["state"] in ("running", "waiting")

@@ -1,4 +1,4 @@
-"""What comes from the environment is shown as ${NAME}, in whatever part of an address it stands."""
+"""Values of environment variables are shown as ${NAME}, in any part of a URL."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def complaints(address: str) -> list[str]:
-    """Everything that is said about an address, as a source and as a sink."""
+    """All error messages about a URL, as a source and as a sink."""
     said = [str(Url.parse(address)), repr(Url.parse(address))]
     try:
         connect(address).intake()
@@ -57,17 +57,17 @@ def complaints(address: str) -> list[str]:
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_addresses(address: str) -> None:
     said = complaints(address)
-    assert len(said) > 2, "somebody complains"
+    assert len(said) > 2, "there are error messages"
     assert not [text for text in said if "s3cr3t" in text]
 
 
 @pytest.mark.parametrize("address", ADDRESSES[:1])
-def test_it_is_said_which_variable_it_is(address: str) -> None:
+def test_errors_name_the_variable(address: str) -> None:
     assert complaints(address)[:2] == [address, f"Url({address!r})"]
 
 
-def test_an_option_that_nobody_knows_is_named_without_its_value() -> None:
-    """It may be a secret by a name that we do not know, without a variable."""
+def test_an_unknown_option_is_named_without_its_value() -> None:
+    """It may be a secret under an unknown name, without a variable."""
     (said,) = complaints("redis://127.0.0.1/calls?field=x&auth=hunter2")[3:]
     assert "there is no option 'auth'" in said
     assert "field=x" in said
@@ -83,7 +83,7 @@ def test_formats_of_sources(tmp_path: Path) -> None:
     assert "${SLACK}" in str(caught.value)
 
 
-def test_what_others_say_of_it() -> None:
+def test_errors_of_libraries() -> None:
     url = Url.parse("http://127.0.0.1/${SLACK}?token=geheim")
     error = OSError(f"no {SECRET}, no s3cr3t%2Fvalue, no geheim")
     assert words(error, url) == "no ${SLACK}, no ${SLACK}, no ***."

@@ -1,4 +1,4 @@
-"""A token is needed where it was said to be, and stands in no address or log."""
+"""Tokens are required as documented, and appear in no URL or log."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +18,7 @@ CLOSED = [
     ("GET", "/metrics"),
     ("GET", "/api/status"),
     ("GET", "/api/stats"),
+    ("GET", "/api/events"),
     ("GET", "/api/arcs/count"),
     ("GET", "/api/outputs/all"),
     ("POST", "/api/inputs/rows"),
@@ -43,8 +44,8 @@ def test_a_run(guarded: Victim, method: str, path: str) -> None:
         assert guarded.ask(method, path, b"", authorization="Bearer sesame")[0] != 401
 
 
-def test_probes_tell_no_tuples(guarded: Victim) -> None:
-    """They answer without the token: a status has examples of dead letters, and paths."""
+def test_probes_reveal_no_tuples(guarded: Victim) -> None:
+    """They need no token; a full status would contain dead letters and paths."""
     told = {"authorization": "Bearer sesame"}
     body = b'{"t": "hunter2", "who": "ann"}'
     assert guarded.ask("POST", "/api/inputs/rows", body, **told)[0] == 200

@@ -1,4 +1,4 @@
-"""What others wrote is shown as text: it steers no terminal, forges no line and adds no header."""
+"""Untrusted text is escaped: no terminal control, no forged log lines, no injected headers."""
 
 import json
 import logging
@@ -50,7 +50,7 @@ def test_commands(
 def test_rows(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"who": [STEERING], "bytes": [STEERING.encode()]})
     deliver("out", table, "-")
-    monkeypatch.setenv("TERM", "dumb")  # else the table has colours of its own
+    monkeypatch.setenv("TERM", "dumb")  # otherwise the table has colors
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     print_rows("out", table)
     assert is_plain(capsys.readouterr().out.replace("\n", ""))
@@ -81,7 +81,7 @@ class TestWebhooks:
         with pytest.raises(Wrong, match="can't be sent"):
             connect(f"http://127.0.0.1:9/x?{option}").delivery(self.SCHEMA, "home")
 
-    def test_an_answer_without_an_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_endless_response(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(webhook, "_ANSWER", 1000)
         with socket.create_server(("127.0.0.1", 0)) as server:
 

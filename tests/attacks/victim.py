@@ -1,4 +1,4 @@
-"""A run that is attacked, and what attackers say to it."""
+"""A run under attack, and helpers to send it requests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from tests.service.test_service import Served, rows
 
 SECONDS = 60.0
-"""How long something may take that must come, however slow the machine is."""
+"""Seconds; a generous timeout for slow machines."""
 
 
 class Victim(Served):
-    """A run with a service; its rows are numbered on, so that none is late."""
+    """A run with a service; row numbers increase, so that none is late."""
 
     number = 0
 
@@ -25,7 +25,7 @@ class Victim(Served):
         return self.access.host, self.access.port
 
     def is_well(self) -> None:
-        """It answers, and takes tuples that come out again."""
+        """Check that the run responds, and that tuples pass through it."""
         assert self.ask("GET", "/health")[0] == 200
         Victim.number += 10
         before = self.run.taps["all"].newest
@@ -37,7 +37,7 @@ class Victim(Served):
     def ask(
         self, method: str, path: str, body: Any = None, **headers: str
     ) -> tuple[int, dict[str, Any]]:
-        """What the port answers to a request, with exactly these headers besides the host."""
+        """Send a request with exactly these headers besides the host, and return the response."""
         connection = http.client.HTTPConnection(*self.place, timeout=60)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
@@ -50,12 +50,12 @@ class Victim(Served):
             connection.close()
 
     def talk(self) -> socket.socket:
-        """A connection that nothing was said over."""
+        """Open a connection without sending anything."""
         return socket.create_connection(self.place, 60)
 
 
 def answered(talk: socket.socket) -> bytes:
-    """All that is said until the other side hangs up."""
+    """Read until the other side hangs up."""
     found = b""
     try:
         while more := talk.recv(65_536):
@@ -66,7 +66,7 @@ def answered(talk: socket.socket) -> bytes:
 
 
 def until(holds: Callable[[], bool], what: str) -> None:
-    """Wait for something that must come, however slow the machine is."""
+    """Wait for a condition, with a generous timeout."""
     end = time.monotonic() + SECONDS
     while not holds():
         assert time.monotonic() < end, what

@@ -1,4 +1,4 @@
-"""A watch over this process: what a document must never cause while it is read."""
+"""A watch over this process: actions that reading a document must never cause."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""The race without its peers: what it compares with is right, and it sees what is wrong."""
+"""The race without the other engines: its reference is correct, and it detects differences."""
 
 import doctest
 import json
@@ -122,7 +122,7 @@ def test_large_data_has_all_its_rows():
 
 
 def test_a_round_has_as_much_data_as_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A job starts within a second, and then does 100 rows a second."""
+    """A job starts within a second, and then processes 100 rows per second."""
     (tmp_path / "rows.json").write_text(json.dumps([10, 20, 70, 100, 800, 1000]))
     totals = [10, 30, 100, 200, 1000, 2000]
     now = [0.0]
@@ -152,7 +152,7 @@ def test_the_report_has_speeds_ratios_and_what_went_wrong(tmp_path: Path):
     found = json.loads((tmp_path / "race.json").read_text())["entries"]
     assert [entry["speed"] for entry in found] == [500, 50, None]
     assert [entry["ratio"] for entry in found] == [1, 10, None]
-    assert "10.0 times" in console.export_text()
+    assert "10.0 x" in console.export_text()
     drawn = (tmp_path / "race.svg").read_text()
     assert "Bytewax failed: &lt;no&gt; &amp; never." in drawn
 

@@ -1,4 +1,4 @@
-"""What the tests of the boxes share: a network of one input, and what comes out of it."""
+"""Helpers for the tests of boxes: a network of one input, and its output."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ Draw = Callable[[Stream], Stream]
 
 
 def network(draw: Draw, fields: Mapping[str, str] = CALLS, ts: str = "time") -> bx.Network:
-    """One input, what ``draw`` makes of it, and an output for each stream of that."""
+    """One input, the streams that ``draw`` makes of it, and an output for each."""
     net = bx.Network("n")
     drawn = draw(net.input("calls", ts=ts, fields=fields))
     for port, stream in enumerate(drawn):
@@ -31,5 +31,5 @@ def schema(net: bx.Network, output: str = "out0") -> str:
 
 
 def problems(net: bx.Network) -> list[str]:
-    """What is wrong, without the lines."""
+    """The problems, without line numbers."""
     return [str(problem).partition(": ")[2] for problem in net.check().problems]

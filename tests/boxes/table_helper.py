@@ -1,4 +1,4 @@
-"""What the tests of the table boxes share: one box over one table, some tuples and records."""
+"""Helpers for the tests of table boxes: one box over one table, tuples and records."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The type rules of aggregate; what it computes is in test_aggregate_windows.py."""
+"""The type rules of aggregate; its results are tested in test_aggregate_windows.py."""
 
 import pytest
 
@@ -58,8 +58,8 @@ class TestAggregate:
         [
             ("sum(caller)", "needs a number, got a str."),
             ("avg(ok)", "needs a number, got a bool."),
-            ("quantile(price, 95)", "quantile needs a share between 0 and 1, got 95."),
-            ("quantile(price, -0.5)", "quantile needs a share between 0 and 1, got -0.5."),
+            ("quantile(price, 95)", "quantile needs a fraction between 0 and 1, got 95."),
+            ("quantile(price, -0.5)", "quantile needs a fraction between 0 and 1, got -0.5."),
             ("quantile(price, price)", "quantile needs a constant, got 'price'."),
             ("top(price, seconds)", "top needs a constant, got 'seconds'."),
             ("top(price, 0)", "top needs a number of values of at least 1, got 0."),
@@ -100,20 +100,19 @@ class TestAggregate:
             lambda calls: calls.map(time="-time").aggregate(HOUR, n="count()").named("a"), CALLS
         )
         (problem,) = problems(net)
-        assert problem.startswith("box 'a', in: the order attribute 'time' was computed anew")
+        assert problem.startswith("box 'a', in: the order attribute 'time' was recomputed")
 
 
 @pytest.mark.parametrize(
     "window", [bx.time(10), bx.tuples(2), bx.landmark(emit="change"), bx.value("price", 5)]
 )
 def test_group_by_the_order_attribute_is_refused(window: bx.Window) -> None:
-    """The result has one field of that name, its own time, so the group's value would be lost."""
+    """The result has one field of that name, its time, so the group's value would be lost."""
     net = network(lambda calls: calls.aggregate(window, by=["caller", "time"], n="count()"))
     (problem,) = problems(net)
     assert problem.endswith(
-        "by[1]: 'time' is the order attribute, which is the time of the result in what leaves: "
-        "copy it first, in a map that keeps all fields (moment: time, keep: true), and group by "
-        "'moment'."
+        "by[1]: 'time' is the order attribute; in the output it is the time of the result. To "
+        "group by it, copy it first with a map (moment: time, keep: true) and group by 'moment'."
     )
 
 

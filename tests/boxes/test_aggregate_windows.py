@@ -1,4 +1,4 @@
-"""Aggregates over random windows and data, against the oracle, for any cut into trains."""
+"""Aggregates over random windows and data, compared with the oracle, for any split."""
 
 import math
 from typing import Any
@@ -175,7 +175,7 @@ def test_obsolete_tuple_windows_are_dropped(
 
 @given(rows, st.randoms(use_true_random=False), st.integers(1, 6), st.booleans(), st.integers(1, 9))
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_slack_puts_the_input_into_order_first(
+def test_slack_sorts_the_input_first(
     data: list[dict[str, Any]], random: Any, slack: int, in_time: bool, trains: int
 ) -> None:
     moments = [row["t"] for row in data]
@@ -200,7 +200,7 @@ def test_slack_puts_the_input_into_order_first(
 
 
 @pytest.mark.parametrize("strange", [math.inf, -math.inf, math.nan])
-def test_the_middle_beside_what_is_no_number(strange: float) -> None:
+def test_the_median_with_nan(strange: float) -> None:
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields={"t": "int", "x": "float"})
     net.output("out", rows.aggregate(bx.tuples(3), m="median(x)"))
@@ -211,7 +211,7 @@ def test_the_middle_beside_what_is_no_number(strange: float) -> None:
 
 @pytest.mark.parametrize("trains", [1, 3])
 def test_time_may_jump(trains: int) -> None:
-    """Windows that hold nothing cost nothing, however many they are."""
+    """Empty windows cost nothing, however many there are."""
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields={"t": "int", "k": "str"})
     net.output("out", rows.aggregate(bx.time(10, 5), by="k", n="count()"))

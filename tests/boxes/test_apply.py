@@ -39,7 +39,7 @@ def test_other_fields() -> None:
     assert run(net, calls=ROWS)[0][0] == {"time": 1, "cents": 100}
 
 
-def test_functions_without_a_name_are_told_apart() -> None:
+def test_anonymous_functions_are_distinguished() -> None:
     def more(by: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
         return lambda train: train.with_columns(pl.col("price") + by)
 
@@ -74,13 +74,13 @@ def test_functions_without_a_name_are_told_apart() -> None:
         (raises, "box 'a' failed: tests.boxes.test_apply:raises raised ZeroDivisionError: nothing"),
         (
             lambda train: train.select("time"),
-            "gave {'time': Int64}, but its fields are declared as",
+            "returned {'time': Int64}, but its fields are declared as",
         ),
         (
             lambda train: train.with_columns(price=1),
             "but its fields are declared as {'time': Int64",
         ),
-        (lambda _: None, "gave NoneType, but its fields"),
+        (lambda _: None, "returned NoneType, but its fields"),
         (lambda train: train.select("tiem"), "raised ColumnNotFoundError"),
         (
             f"{__name__}:missing",
@@ -98,8 +98,8 @@ def test_the_error_names_the_box(function: Any, words: str) -> None:
     assert words in str(error.value)
 
 
-def test_the_columns_of_boxcars_must_stay() -> None:
-    """With a drop in the network each tuple carries its place."""
+def test_hidden_columns_must_be_kept() -> None:
+    """With a drop in the network each tuple carries its position."""
 
     def fresh(train: pl.DataFrame) -> pl.DataFrame:
         return train.select("time", "price")

@@ -1,4 +1,4 @@
-"""BSort against the oracle, for any cut into trains."""
+"""BSort compared with the oracle, for any split into trains."""
 
 import math
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ DTYPES: dict[str, pl.DataType] = {
 
 
 def sort(values: list[Any], type_: str, trains: int, **how: Any) -> tuple[Any, Any]:
-    """Arrow tables of what is in order, and what is late; ``n`` numbers the arrivals."""
+    """Arrow tables of the ordered and the late tuples; ``n`` numbers the arrivals."""
     net = bx.Network("n")
     stream = net.input("i", ts="n", fields={"n": "int", "x": type_}).bsort(by="x", **how)
     net.output("out", stream.named("b"))
@@ -109,21 +109,21 @@ def test_slack_in_tuples(data: tuple[str, list[Any]], tuples: int, trains: int) 
     ],
     ids=str,
 )
-def test_who_is_late(how: dict[str, Any], out: list[int], late: list[int], trains: int) -> None:
+def test_late_tuples(how: dict[str, Any], out: list[int], late: list[int], trains: int) -> None:
     got = sort([3, 4, 2, 1, 9], "int", trains, **how)
     assert [table["x"].to_pylist() for table in got] == [out, late]
 
 
 @pytest.mark.parametrize("trains", [1, 4])
 @pytest.mark.parametrize("how", [{"slack": 9}, {"tuples": 3}])
-def test_what_has_no_place_in_the_order_is_late(how: dict[str, Any], trains: int) -> None:
+def test_tuples_without_a_valid_order_value_are_late(how: dict[str, Any], trains: int) -> None:
     got, late = sort([2.0, math.nan, 1.0, None], "float", trains, **how)
     assert got["x"].to_pylist() == [1.0, 2.0]
     assert late["n"].to_pylist() == [1, 3]
 
 
 @pytest.mark.parametrize("trains", [1, 3])
-def test_an_input_that_was_computed_anew_is_put_in_order(trains: int) -> None:
+def test_an_input_with_a_recomputed_order_is_sorted(trains: int) -> None:
     net = bx.Network("n")
     stream = net.input("i", ts="t", fields={"t": "int"}).map(t="t % 3")
     net.output("out0", stream.bsort(slack=2).aggregate(bx.time(1, flush=True), n="count()"))
@@ -156,7 +156,7 @@ def frame(*values: int) -> pl.DataFrame:
     return pl.DataFrame({"t": [0] * len(values), "x": values})
 
 
-def test_the_promise() -> None:
+def test_the_frontier() -> None:
     schemas = (Schema.of({"t": "int", "x": "int"}, ts="t"),)
     for box, out, promise in (
         (BSort("x", slack=3), [4], 6),
@@ -171,7 +171,7 @@ def test_the_promise() -> None:
 
 
 def test_in_order_already() -> None:
-    """Nobody waits, and the promise of the input holds."""
+    """No tuple waits, and the frontier of the input is passed on."""
     schemas = (Schema.of({"t": "int", "x": "int"}, ts="t"),)
     box = BSort(slack=3)
     step = box.step(box.start(schemas), (frame(4),), (Frontier(5),), schemas)
@@ -202,7 +202,7 @@ def test_the_field_is_the_order_attribute() -> None:
         ({"tuples": -1}, "tuples: expected 0 or more, got -1."),
         (
             {"tuples": 1, "slack": 1},
-            "tuples: slack is counted either in units of the field or in tuples.",
+            "tuples: give either slack or tuples, not both.",
         ),
     ],
     ids=str,

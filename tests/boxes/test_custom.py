@@ -1,4 +1,4 @@
-"""Stateful operators of the user's own that take trains."""
+"""User-defined stateful operators over trains."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.kernels.contract import State
-from boxcars.kernels.user.operator import INPUT, Leaving
+from boxcars.kernels.user.operator import INPUT, Output
 from tests.boxes.helper import CALLS, network, problems, run, schema
 from tests.test_golden import VECTORS
 
@@ -44,7 +44,7 @@ calls_rows: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
 
 @dataclass(frozen=True)
 class Deduplicate(bx.Operator):
-    """Let a caller pass if there was no call in the time before."""
+    """Pass a call if there was none of that caller in the time before."""
 
     time: int
 
@@ -52,7 +52,7 @@ class Deduplicate(bx.Operator):
         seen = inputs[0].empty().select("caller", "time")
         return bx.Setup(state={"last": seen})
 
-    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
         both = pl.concat([state["last"], train.select("caller", "time")])
         before = both.select(pl.col("time").shift(1).over("caller"))["time"][-train.height :]
         last = both.unique("caller", keep="last", maintain_order=True)
@@ -67,10 +67,10 @@ class Snapshot(bx.Operator):
         fields = {"time": inputs[0]["time"], "calls": "int", "end": "bool"}
         return bx.Setup(fields, {"calls": pl.DataFrame({"n": [0]})}, every=10)
 
-    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
         return None, {"calls": state["calls"] + train.height}
 
-    def on_frontier(self, state: State, frontier: bx.Frontier) -> tuple[Leaving, State]:
+    def on_frontier(self, state: State, frontier: bx.Frontier) -> tuple[Output, State]:
         if frontier.value is None:
             return None, state
         row = {"time": [frontier.value], "calls": state["calls"]["n"], "end": [frontier.final]}
@@ -79,7 +79,7 @@ class Snapshot(bx.Operator):
 
 
 class Route(bx.Operator):
-    """Two inputs, two outputs: who came from where, in the order in which they came."""
+    """Two inputs, two outputs: which tuple came from where, in order of arrival."""
 
     inputs = 2
     outputs = ("first", "second")
@@ -89,7 +89,7 @@ class Route(bx.Operator):
         state = {"count": pl.DataFrame({"n": [0]})}
         return bx.Setup({"first": fields, "second": {**fields, "x": "int"}}, state)
 
-    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
         first = state["count"].item()
         count = pl.int_range(first, first + train.height, eager=True, dtype=pl.Int64)
         numbered = train.with_columns(n=count)
@@ -97,7 +97,7 @@ class Route(bx.Operator):
         return parts, {"count": state["count"] + train.height}
 
 
-def test_the_state_is_carried_over_the_cuts() -> None:
+def test_the_state_is_carried_across_trains() -> None:
     net = network(lambda calls: calls.custom(Deduplicate, by="caller", time=4).named("d"))
     assert run(net, calls=ROWS)[0] == [ROWS[0], ROWS[1], ROWS[3], ROWS[4]]
     assert schema(net) == "time*: int, caller: str, price: float"
@@ -145,14 +145,16 @@ def test_a_parameter_of_a_superbox() -> None:
     net.output("out", calls.use("once", gap=4).named("u"))
     assert [row["time"] for row in run(net, calls=ROWS)[0]] == [1, 1, 9, 9]
     assert (
-        "with.time: there is no superbox around it"
+        "with.time: no enclosing superbox has"
         in problems(network(lambda calls: calls.custom(Deduplicate, time="$gap").named("d")))[0]
     )
 
 
 @given(calls_rows, st.integers(0, 5), st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
-def test_any_cut_gives_the_same(rows: list[dict[str, Any]], gap: int, trains: int) -> None:
+def test_results_do_not_depend_on_the_split(
+    rows: list[dict[str, Any]], gap: int, trains: int
+) -> None:
     net = network(lambda calls: calls.custom(Deduplicate, by="caller", time=gap).named("d"))
     frame = pl.DataFrame(rows, schema={"time": pl.Int64, "caller": pl.String, "price": pl.Float64})
     last: dict[str, int] = {}
@@ -193,7 +195,7 @@ def test_time_passes_at_its_own_moments(rows: list[dict[str, Any]], trains: int)
         ),
     ],
 )
-def test_moments_of_every_type(type_: str, times: list[Any], moments: list[Any]) -> None:
+def test_ticks_of_every_type(type_: str, times: list[Any], moments: list[Any]) -> None:
     net = network(lambda calls: calls.custom(Snapshot).named("s"), {"time": type_})
     rows = run(net, 2, calls=[{"time": time} for time in times])[0]
     assert [row["time"] for row in rows] == moments
@@ -211,7 +213,7 @@ def two_inputs() -> bx.Network:
 
 @given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)), st.integers(1, 6))
 @settings(max_examples=60, deadline=None)
-def test_several_inputs_come_in_order(a: list[int], b: list[int], trains: int) -> None:
+def test_several_inputs_are_merged_in_order(a: list[int], b: list[int], trains: int) -> None:
     data = {"a": pl.DataFrame({"time": sorted(a)}, schema={"time": pl.Int64})}
     rows = [{"time": time, "x": i} for i, time in enumerate(sorted(b))]
     data["b"] = pl.DataFrame(rows, schema={"time": pl.Int64, "x": pl.Int64})
@@ -230,8 +232,8 @@ def test_several_outputs_in_every_language(tmp_path: Any) -> None:
     assert ".custom('" in (tmp_path / "n.py").read_text(encoding="utf-8")
 
 
-def test_a_position_that_no_cut_changes() -> None:
-    """With a drop behind it, each tuple that leaves is numbered."""
+def test_positions_do_not_depend_on_the_split() -> None:
+    """With a drop after it, each output tuple is numbered."""
     rows = [{"time": i // 3, "caller": "abc"[i % 3], "price": 1.0} for i in range(60)]
     net = network(lambda calls: calls.custom(Deduplicate, time=-1).named("d").drop(rate=0.5))
     kept = run(net, calls=rows)[0]
@@ -245,7 +247,7 @@ def test_state_may_be_arrow() -> None:
             state: Any = {"n": pa.table({"n": [0]})}
             return bx.Setup({"time": "int", "n": "int"}, state)
 
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             n = state["n"].item() + train.height
             more: Any = {"n": pa.table({"n": [n]})}
             return train.select("time", n=pl.lit(n, pl.Int64)).tail(1), more
@@ -255,14 +257,14 @@ def test_state_may_be_arrow() -> None:
 
 
 class Wrongs:
-    """Operators that are wrong, each in its own way."""
+    """Invalid operators, each in its own way."""
 
     class Base(bx.Operator):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train, state
 
     class Raises(Base):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             raise ZeroDivisionError("nothing to divide\nat all")
 
     class Alone(Base):
@@ -270,11 +272,11 @@ class Wrongs:
             return train
 
     class Columns(Base):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train.select("time"), state
 
     class Types(Base):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train.with_columns(price=1), state
 
     class NoFrame(Base):
@@ -282,7 +284,7 @@ class Wrongs:
             return 5, state
 
     class Port(Base):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return {"side": train}, state
 
     class ListState(Base):
@@ -297,23 +299,23 @@ class Wrongs:
             return train, {"n": 5}
 
     class NewState(Base):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train, {"new": train}
 
     class OtherState(NumberState):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train, {"n": pl.DataFrame({"n": [0.5]})}
 
     class ObjectState(NumberState):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train, {"n": pl.DataFrame({"n": pl.Series([object()], dtype=pl.Object)})}
 
     class Backwards(Base):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train.reverse(), state
 
     class Past(Base):
-        def on_frontier(self, state: State, frontier: bx.Frontier) -> tuple[Leaving, State]:
+        def on_frontier(self, state: State, frontier: bx.Frontier) -> tuple[Output, State]:
             row = {"time": [2], "caller": ["x"], "price": [1.0]}
             return pl.DataFrame(row), state
 
@@ -322,18 +324,24 @@ class Wrongs:
     ("name", "words"),
     [
         ("Raises", ".on_train raised ZeroDivisionError: nothing to divide"),
-        ("Alone", ".on_train gave DataFrame, expected what leaves and the state."),
-        ("Columns", " gave {'time': Int64}, but its fields are {'time': Int64, 'caller"),
-        ("Types", " gave {'time': Int64, 'caller': String, 'price': Int32}, but its fields are"),
-        ("NoFrame", " gave int, but its fields are"),
+        ("Alone", ".on_train returned DataFrame, expected (output, state)."),
+        ("Columns", " returned {'time': Int64}, but its fields are {'time': Int64, 'caller"),
+        (
+            "Types",
+            " returned {'time': Int64, 'caller': String, 'price': Int32}, but its fields are",
+        ),
+        ("NoFrame", " returned int, but its fields are"),
         ("Port", " has no output 'side'."),
-        ("ListState", ".on_train gave list as state, expected Polars frames or Arrow tables by"),
-        ("NumberState", ".on_train gave int as state 'n', expected a Polars frame or an Arrow"),
-        ("NewState", ".on_train gave the states new; setup has none."),
-        ("OtherState", ".on_train gave state 'n' with {'n': Float64}; setup has {'n': Int64}."),
-        ("ObjectState", ".on_train keeps Python objects in state 'n', which can't be."),
-        ("Backwards", " gave tuples out of order: 'time' must never be less than before"),
-        ("Past", " gave tuples out of order"),
+        (
+            "ListState",
+            ".on_train returned list as state, expected Polars frames or Arrow tables by",
+        ),
+        ("NumberState", ".on_train returned int as state 'n', expected a Polars frame or an Arrow"),
+        ("NewState", ".on_train returned the states new; setup has none."),
+        ("OtherState", ".on_train returned state 'n' with {'n': Float64}; setup has {'n': Int64}."),
+        ("ObjectState", ".on_train returned Python objects in state 'n', which can't be stored."),
+        ("Backwards", " returned tuples out of order: 'time' must never be less than before"),
+        ("Past", " returned tuples out of order"),
     ],
 )
 def test_mistakes_of_the_class(name: str, words: str) -> None:
@@ -344,20 +352,20 @@ def test_mistakes_of_the_class(name: str, words: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_a_promise_is_kept_over_the_cuts() -> None:
+def test_output_order_is_checked_across_trains() -> None:
     class Late(Wrongs.Base):
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             return train.tail(1).with_columns(pl.col("time") - 3), state
 
     net = network(lambda calls: calls.custom(Late).named("w"))
     assert run(net, calls=ROWS)[0][0]["time"] == 6
-    with pytest.raises(bx.BoxcarsError, match="nor than the time that has passed"):
+    with pytest.raises(bx.BoxcarsError, match="nor less than the current time"):
         run(net, 3, calls=ROWS)
 
 
 @dataclass
 class Checked(bx.Operator):
-    """Says in setup what it does not like."""
+    """Rejects its parameters in setup."""
 
     number: int
     where: str = "here"
@@ -377,7 +385,7 @@ class Checked(bx.Operator):
         every = -1 if self.where == "every" else None
         return bx.Setup(fields.get(self.where), states.get(self.where, {}), every)
 
-    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
         return train, state
 
 
@@ -392,11 +400,14 @@ NAME = f"{__name__}:Checked"
         ({"number": "x"}, "with.number: expected a whole number, got 'x'."),
         ({"numer": 1}, "with.numer: Checked has no 'numer'. Did you mean 'number'?"),
         ({"number": 0}, f"class: {NAME}.setup raised ValueError: expected at least one copy, got"),
-        ({"where": "setup"}, f"class: {NAME}.setup gave int, expected a bx.Setup."),
-        ({"where": "every"}, f"class: {NAME}.setup gave every=-1, expected a number above 0."),
-        ({"where": "state"}, f"class: {NAME}.setup gave int as state, expected Polars frames"),
-        ({"where": "frame"}, f"class: {NAME}.setup gave int as state 'n', expected a Polars"),
-        ({"where": "type"}, f"class: {NAME}.setup gave 'x' the type 'integer'. Did you mean 'int'"),
+        ({"where": "setup"}, f"class: {NAME}.setup returned int, expected a bx.Setup."),
+        ({"where": "every"}, f"class: {NAME}.setup returned every=-1, expected a number above 0."),
+        ({"where": "state"}, f"class: {NAME}.setup returned int as state, expected Polars frames"),
+        ({"where": "frame"}, f"class: {NAME}.setup returned int as state 'n', expected a Polars"),
+        (
+            {"where": "type"},
+            f"class: {NAME}.setup returned 'x' with the type 'integer'.",
+        ),
         ({"where": "order"}, f"class: {NAME}.setup: the order attribute 'time' must stay in the"),
         ({"where": "hidden"}, f"class: {NAME}.setup: names that start with __ belong to Boxcars."),
     ],
@@ -432,7 +443,7 @@ def test_mistakes_in_a_file(given: dict[str, Any], words: str) -> None:
     assert problems(net)[0].startswith(f"box 'c', {words}")
 
 
-def test_inputs_that_do_not_go_together() -> None:
+def test_incompatible_inputs() -> None:
     class Anything(Wrongs.Base):
         inputs: ClassVar[int | None] = None
 
@@ -442,7 +453,7 @@ def test_inputs_that_do_not_go_together() -> None:
     net.output("out", a.custom(Anything, b).named("c"))
     said = problems(net)
     assert said[0] == "box 'c', in[1]: it needs one order attribute, got 'time' and 'at'."
-    assert said[1] == "box 'c', in[1]: 'x' is a str here and an int before."
+    assert said[1] == "box 'c', in[1]: 'x' is a str in this input and an int in another."
 
 
 def test_only_operators_are_drawn() -> None:
@@ -462,17 +473,17 @@ def test_a_class_without_on_train() -> None:
     assert "Abstract raised TypeError: Can't instantiate abstract class" in problems(net)[0]
 
 
-def test_what_is_kept_on_the_object_is_lost() -> None:
+def test_attributes_of_the_operator_do_not_survive() -> None:
     class Careless(Wrongs.Base):
         def __init__(self) -> None:
             self.seen = 0
 
-        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+        def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
             self.seen += train.height
             return train.with_columns(price=pl.lit(float(self.seen))), state
 
     net = network(lambda calls: calls.custom(Careless).named("c"))
-    with pytest.raises(bx.BoxcarsError, match="output 'out0' depends on the cut"):
+    with pytest.raises(bx.BoxcarsError, match="output 'out0' depends on the split"):
         bx.check_cuts(net, {"calls": ROWS})
 
 
@@ -482,7 +493,7 @@ class Duplicate(bx.Operator):
 
     number: int
 
-    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Leaving, State]:
+    def on_train(self, state: State, train: pl.DataFrame) -> tuple[Output, State]:
         return train.select(pl.all().repeat_by(self.number).explode()), state
 
 

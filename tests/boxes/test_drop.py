@@ -17,7 +17,7 @@ def kept(trains: int = 1, size: int = SIZE, **given: object) -> list[int]:
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.3, 0.5, 0.9])
-def test_the_rate_is_the_share_that_goes(rate: float) -> None:
+def test_the_rate_is_the_fraction_dropped(rate: float) -> None:
     expected, deviation = SIZE * (1 - rate), sqrt(SIZE * rate * (1 - rate))
     for seed in (0, 1, 2**40, -7):
         assert abs(len(kept(rate=rate, seed=seed)) - expected) < 4 * deviation
@@ -35,7 +35,7 @@ def test_the_same_seed_chooses_the_same_tuples() -> None:
 
 
 @pytest.mark.parametrize("trains", [2, 7, 60])
-def test_the_choice_does_not_depend_on_the_cut(trains: int) -> None:
+def test_the_choice_does_not_depend_on_the_split(trains: int) -> None:
     assert kept(trains, size=50, rate=0.5) == kept(1, size=50, rate=0.5)
 
 
@@ -55,8 +55,8 @@ def test_where_and_rate_drop_some_of_them() -> None:
     assert set(left) - set(spared) == {i for i in kept(rate=0.5) if i % 10 < 5}
 
 
-def test_the_place_of_a_tuple_survives_other_boxes() -> None:
-    """Behind a filter the same tuples are chosen as before it."""
+def test_positions_survive_other_boxes() -> None:
+    """After a filter the same tuples are chosen as before it."""
     before = network(lambda calls: calls.drop(rate=0.5).filter("price < 5"), FIELDS)
     behind = network(lambda calls: calls.filter("price < 5").map(keep=True).drop(rate=0.5), FIELDS)
     data = {"time": list(range(200)), "price": [float(i % 10) for i in range(200)]}
@@ -64,7 +64,7 @@ def test_the_place_of_a_tuple_survives_other_boxes() -> None:
 
 
 @pytest.mark.parametrize("trains", [1, 2, 3])
-def test_records_of_one_value_have_places_of_their_own(trains: int) -> None:
+def test_records_of_one_value_have_distinct_positions(trains: int) -> None:
     raw = {"time": [1, 2], "data": [b"\n".join(b"%d" % i for i in range(100)), b"7\n8"]}
     net = network(
         lambda calls: calls.decode(format="csv", fields={"n": "int"}).drop(rate=0.5),
@@ -75,19 +75,19 @@ def test_records_of_one_value_have_places_of_their_own(trains: int) -> None:
     assert [rows] == run(net, calls=raw)
 
 
-def test_the_schema_stays() -> None:
+def test_the_schema_is_unchanged() -> None:
     assert schema(network(lambda calls: calls.drop(rate=0.1), FIELDS)) == "time*: int, price: float"
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "box 'd': say what to drop: a rate below 1, or where."),
+        ({}, "box 'd': give a rate below 1, or where."),
         ({"rate": 1.5}, "box 'd', rate: expected a probability between 0 and 1, got 1.5."),
         ({"rate": -0.1}, "box 'd', rate: expected a probability between 0 and 1, got -0.1."),
         ({"rate": float("nan")}, "box 'd', rate: expected a probability between 0 and 1, got nan."),
         ({"where": "price"}, "box 'd', where: expected a bool, got 'price' of type float."),
-        ({"rate": "$rate"}, "box 'd', rate: there is no superbox around it with that parameter."),
+        ({"rate": "$rate"}, "box 'd', rate: no enclosing superbox has that parameter."),
     ],
 )
 def test_mistakes(given: dict[str, object], words: str) -> None:

@@ -1,4 +1,4 @@
-"""Windows that report while they grow, against the oracle, for any cut into trains."""
+"""Early-firing windows compared with the oracle, for any split into trains."""
 
 from functools import partial
 from typing import Any
@@ -129,7 +129,7 @@ def test_runs(
 
 
 def test_time_passes_before_the_tuple_that_ends_a_value_window() -> None:
-    """A report that is due at the moment of that tuple comes before it, however trains are cut."""
+    """A result that is due at the time of that tuple precedes it, however trains are split."""
     data = [{"t": t, "k": None, "j": None, "x": None, "n": n} for n, t in enumerate([0, 0, 0, 1])]
     kind = Kind("value", 2, 1, "n", emit="every", every=1, every_by="time")
     for trains in (1, 2, 4):
@@ -146,7 +146,7 @@ def test_time_passes_before_the_tuple_that_ends_a_value_window() -> None:
 def test_distinct_values_alone(
     data: list[tuple[int, int | None]], emit: dict[str, Any], window: Any, trains: int
 ) -> None:
-    """Nothing but distinct values is kept, and the counts are those of all tuples."""
+    """Only distinct values are retained, and the counts are those of all tuples."""
     emitted: Any = emit["emit"]
     if emitted == "every":
         emitted = {"every": emit["every"], "by": emit["every_by"]}
@@ -164,7 +164,7 @@ def test_distinct_values_alone(
     assert found(alone, trains) == found(beside, 1)
 
 
-def test_what_is_kept_of_distinct_values() -> None:
+def test_retained_distinct_values() -> None:
     schema = bx.Schema.of({"t": "int", "x": "int"}, ts="t")
     window = bx.landmark(emit="change")
     box: Any = bx.box_types()["aggregate"].build(window, d="count_distinct(x)")

@@ -38,13 +38,13 @@ def test_insert_or_update(store: Store, trains: int) -> None:
     assert held["DB"] == [{"k": "a", "n": 10}, {"k": "b", "n": None}, {"k": "z", "n": 20}]
 
 
-def test_only_what_is_in_order() -> None:
+def test_input_must_be_in_order() -> None:
     net = bx.Network("n")
     net.table("DB", fields={"k": "int"})
     mixed = net.input("i", ts="t", fields={"t": "int"}).map(t="t % 3")
     net.output("o", mixed.insert("INSERT INTO DB VALUES (t)").named("b"))
     (problem,) = problems(net)
-    assert problem.startswith("box 'b', in: the order attribute 't' was computed anew")
+    assert problem.startswith("box 'b', in: the order attribute 't' was recomputed")
 
 
 def test_a_network_may_end_in_a_table() -> None:

@@ -47,7 +47,7 @@ ORDERS: dict[str, st.SearchStrategy[Any]] = {
 
 
 def same(left: str, right: str) -> Callable[[Row, Row], bool]:
-    """Equality in SQL: null equals nothing; an int that meets a float becomes one."""
+    """Equality in SQL: null equals nothing; an int compared with a float becomes a float."""
 
     def holds(one: Row, other: Row) -> bool:
         a, b = one[left], other[right]
@@ -81,7 +81,7 @@ OTHERS: dict[str, Callable[[Row, Row], bool]] = {
 
 @st.composite
 def pools(draw: Any) -> list[Row]:
-    """The fields of tuples: a few to choose from, so that many have the same."""
+    """Fields of tuples: few values, so that many are equal."""
     nulls = draw(st.sampled_from([False, False, True]))
     columns = {name: st.none() | values if nulls else values for name, values in VALUES.items()}
     return draw(st.lists(st.fixed_dictionaries(columns), min_size=1, max_size=5))  # type: ignore[no-any-return]
@@ -117,7 +117,7 @@ def predicates(draw: Any, keyed: bool) -> tuple[str, Callable[[Row, Row], bool]]
 
 
 class Case:
-    """A box, its input and what the oracle says."""
+    """A box, its input and the result of the oracle."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], keyed: bool = True) -> None:
         order = draw(st.sampled_from(["int", "float", "timestamp"]))
@@ -160,26 +160,26 @@ class Case:
 
 @given(st.data())
 @settings(max_examples=150, deadline=None)
-def test_runner_and_oracle_agree_for_any_cut(data: st.DataObject) -> None:
+def test_runner_and_oracle_agree_for_any_split(data: st.DataObject) -> None:
     case = Case(data.draw)
     assert case.preview(data.draw(st.integers(1, 9))) == case.expected
 
 
 @given(st.data())
 @settings(max_examples=100, deadline=None)
-def test_steps_and_oracle_agree_for_any_pace(data: st.DataObject) -> None:
-    """The sides go at their own pace, with any frontier that their tuples allow.
+def test_steps_and_oracle_agree_for_any_frontiers(data: st.DataObject) -> None:
+    """The sides advance independently, with any frontier that their tuples allow.
 
-    Windows are so large here, or so small, that their keys have an index or have none.
+    Windows are so large, or so small, that their keys have an index or none.
     """
     case = Case(data.draw, keyed=data.draw(st.booleans()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(match, "_LARGE", data.draw(st.sampled_from([0, 1, 64])))
+        patch.setattr(match, "_INDEX_RATIO", data.draw(st.sampled_from([0, 1, 64])))
         assert list(walk(case, data.draw)) == case.expected
 
 
 def walk(case: Case, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
-    """Hand the trains to the box at random cuts; in the end its state must be empty."""
+    """Pass trains with random cuts to the box; in the end its state must be empty."""
     state = case.box.start(case.schemas)
     frames, done = (case.frame(0), case.frame(1)), [0, 0]
     frontiers = [Frontier(), Frontier()]
@@ -201,7 +201,7 @@ def walk(case: Case, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
     assert all(frame.height == 0 for frame in state.values())
 
 
-def test_candidates_are_looked_at_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_are_evaluated_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"t": [0] * 7, "k": [1] * 7}
     results = []
     for portion in (1, 2, 3, 5, 49, 50):
@@ -236,7 +236,7 @@ def test_keys_that_share_a_hash_do_not_match(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class TestGolden:
-    """The vectors of the thesis; contradictions are read as tests/golden says."""
+    """The examples of the thesis; contradictions are resolved as tests/golden says."""
 
     @staticmethod
     def run(
@@ -310,7 +310,7 @@ class TestGolden:
         assert found == vector["expected"]["output"]
 
 
-def test_pairs_leave_in_the_order_of_the_later_then_of_the_earlier_tuple() -> None:
+def test_pairs_are_ordered_by_the_later_then_the_earlier_tuple() -> None:
     left = {"t": [0, 0, 1, 2], "k": [1, 2, 1, 1]}
     right = {"t": [1, 1, 2], "k": [1, 2, 1]}
     out = keyed_join(left, right, bx.time(9))
@@ -364,7 +364,7 @@ def test_nan_equals_nan_as_it_does_in_a_filter() -> None:
 
 
 @pytest.mark.parametrize("trains", [1, 2, 7])
-def test_a_drop_behind_a_join_chooses_the_same_for_every_cut(trains: int) -> None:
+def test_a_drop_after_a_join_does_not_depend_on_the_split(trains: int) -> None:
     net = bx.Network("n")
     fields = {"t": "int", "k": "int"}
     one, two = (net.input(name, ts="t", fields=fields) for name in ("l", "r"))

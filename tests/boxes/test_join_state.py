@@ -1,4 +1,4 @@
-"""Join: what it keeps, and for how long."""
+"""The state of a join, and how long it is kept."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import polars as pl
 
 import boxcars as bx
 from boxcars.boxes.join import Join
-from boxcars.kernels.columns.frames import whole
-from boxcars.kernels.contract import PIECES, Frontier
+from boxcars.kernels.columns.frames import concat_rows
+from boxcars.kernels.contract import MAX_CHUNKS, Frontier
 from boxcars.kernels.join import match
 from boxcars.kernels.state.segments import read_segments
 from boxcars.model.schema import Schema
@@ -20,7 +20,7 @@ def frame(*rows: tuple[int, int | None]) -> pl.DataFrame:
 
 
 def window(state: Any, side: str) -> pl.DataFrame:
-    return whole(read_segments(state, side))
+    return concat_rows(read_segments(state, side))
 
 
 def heights(state: Any) -> dict[str, int]:
@@ -28,7 +28,7 @@ def heights(state: Any) -> dict[str, int]:
     return windows | {name: state[name].height for name in ("waiting left", "waiting right")}
 
 
-def test_the_state_forgets_what_the_frontier_has_passed() -> None:
+def test_the_state_drops_what_the_frontier_has_passed() -> None:
     box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
     schemas = (SCHEMA, SCHEMA)
     step = box.step(
@@ -63,7 +63,7 @@ def test_a_side_that_runs_ahead_prunes_the_other() -> None:
     assert window(step.state, "left")["t"].to_list() == [1]
 
 
-def test_nothing_is_kept_for_a_side_that_has_ended() -> None:
+def test_no_state_is_kept_for_an_ended_side() -> None:
     box = Join(bx.Expr.of("left.k = right.k"), bx.tuples(5))
     schemas = (SCHEMA, SCHEMA)
     trains = (frame((0, 1), (1, 1)), frame((0, 1)))
@@ -73,7 +73,7 @@ def test_nothing_is_kept_for_a_side_that_has_ended() -> None:
     assert heights(step.state) == {"left": 0, "waiting left": 0, "right": 1, "waiting right": 0}
 
 
-def test_tuple_windows_keep_their_size_and_many_pieces_become_one() -> None:
+def test_tuple_windows_keep_their_size_and_many_chunks_are_merged() -> None:
     box = Join(bx.Expr.of("left.k = right.k"), bx.tuples(3), bx.tuples(2))
     state, schemas = box.start((SCHEMA, SCHEMA)), (SCHEMA, SCHEMA)
     pairs = 0
@@ -83,11 +83,11 @@ def test_tuple_windows_keep_their_size_and_many_pieces_become_one() -> None:
         state, pairs = step.state, pairs + step.trains["0"].height
         assert window(state, "left").height == min(t + 1, 3)
         assert window(state, "right").height == min(t + 1, 2)
-        assert all(kept.n_chunks() <= PIECES for kept in state.values())
+        assert all(kept.n_chunks() <= MAX_CHUNKS for kept in state.values())
     assert pairs == 100 * 5 - (2 + 1) - (2 + 1)
 
 
-def test_keys_of_a_stored_window_are_hashed_anew_if_polars_hashes_otherwise() -> None:
+def test_stored_keys_are_rehashed_if_the_hash_function_changed() -> None:
     schema = Schema.of({"t": "int", "s": "str"}, "t")
     box = Join(bx.Expr.of("left.s = right.s"), bx.time(10))
     one, none = (pl.DataFrame(data, schema=schema.dtypes) for data in ({"t": [0], "s": ["a"]}, {}))
@@ -101,7 +101,7 @@ def test_keys_of_a_stored_window_are_hashed_anew_if_polars_hashes_otherwise() ->
         assert step.trains["0"]["left_t"].to_list() == [0] + [1] * left.height
 
 
-def test_before_there_is_a_promise_all_tuples_wait() -> None:
+def test_without_a_frontier_all_tuples_wait() -> None:
     box = Join(bx.Expr.of("left.k = right.k"), bx.time(10))
     schemas = (SCHEMA, SCHEMA)
     trains = (frame((0, 1)), frame((0, 1)))

@@ -1,4 +1,4 @@
-"""Join: what its check has to say."""
+"""Join: errors that the check reports."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ def texts(net: bx.Network) -> list[str]:
 
 def test_the_type_rule() -> None:
     need = (
-        "box 'j', on: a join needs a term such as left.k = right.k; for any other predicate use "
+        "box 'j', on: a join needs an equality such as left.k = right.k; for other predicates use "
         "product."
     )
     assert problems() == []
@@ -40,7 +40,7 @@ def test_the_type_rule() -> None:
 
 
 def test_the_type_rule_of_windows() -> None:
-    only = "the window of a join has nothing but a size."
+    only = "the window of a join takes only a size."
     assert problems(window=bx.time(5, advance=2)) == [f"box 'j', window.advance: {only}"]
     assert problems(window=bx.tuples(5, slack=1), right=bx.time(5, flush=True)) == [
         f"box 'j', window.slack: {only}",

@@ -53,7 +53,7 @@ def test_fields(given: dict[str, Any], expected: str | None, first: dict[str, An
 
 
 class TestOrderAttribute:
-    """It may be renamed, copied and computed; what it can't be is lost."""
+    """It may be renamed, copied and computed, but not lost."""
 
     @pytest.mark.parametrize(
         ("given", "expected"),
@@ -77,7 +77,7 @@ class TestOrderAttribute:
         assert schema(network(lambda calls: calls.map(**given))) == expected
 
     @pytest.mark.parametrize("given", [{"who": "caller"}, {"drop": "time"}, {"at": "time + 1"}])
-    def test_is_not_lost(self, given: dict[str, Any]) -> None:
+    def test_order_attribute_is_not_lost(self, given: dict[str, Any]) -> None:
         net = network(lambda calls: calls.map(**given).named("m"))
         assert problems(net) == [
             "box 'm', fields: the order attribute 'time' is lost: add time: time."
@@ -85,7 +85,7 @@ class TestOrderAttribute:
 
     @pytest.mark.parametrize("trains", [1, 2, 5, 30])
     @pytest.mark.parametrize("expression", ["time + 5", "time // 3", "time * 2 - 7", "time / 2"])
-    def test_a_union_behind_an_increasing_one_works_for_any_cut(
+    def test_a_union_after_an_increasing_map_works_for_any_split(
         self, expression: str, trains: int
     ) -> None:
         net = bx.Network("n")
@@ -102,8 +102,8 @@ class TestOrderAttribute:
         assert order == sorted(order)
 
     @pytest.mark.parametrize("trains", [1, 2, 3, 6])
-    def test_the_promise_is_computed_like_the_tuples(self, trains: int) -> None:
-        """Another input that runs ahead must wait for what the map may still give."""
+    def test_the_frontier_is_computed_like_the_tuples(self, trains: int) -> None:
+        """Another input that runs ahead must wait for what the map may still emit."""
         net = bx.Network("n")
         slow = net.input("slow", ts="time", fields={"time": "int"})
         fast = net.input("fast", ts="time", fields={"time": "int"})
@@ -113,7 +113,7 @@ class TestOrderAttribute:
         both = bx.preview(net, sources, trains=trains)["both"]["time"].to_pylist()
         assert both == [1, 2, 3, 4, 5, 5, 6, 50, 50, 50, 50, 50]
 
-    def test_what_was_computed_anew_can_not_be_merged(self) -> None:
+    def test_a_recomputed_order_can_not_be_merged(self) -> None:
         net = network(lambda calls: (m := calls.map(time="-time").named("m")).union(m).named("u"))
         assert [words.partition(": ")[0] for words in problems(net)] == [
             "box 'u', in[0]",
@@ -127,7 +127,7 @@ class TestOrderAttribute:
     [{"time": "time", "one": "1"}, {"time": "1", "one": "1"}, {"time": "2 - 1", "one": 1}],
     ids=str,
 )
-def test_a_constant_is_there_for_every_tuple(given: dict[str, Any], trains: int) -> None:
+def test_a_constant_is_repeated_for_every_tuple(given: dict[str, Any], trains: int) -> None:
     net = network(lambda calls: calls.map(**given))
     (rows,) = run(net, trains, calls=DATA)
     assert [row["one"] for row in rows] == [1, 1, 1]
@@ -142,8 +142,8 @@ def test_a_constant_is_there_for_every_tuple(given: dict[str, Any], trains: int)
             {"rename": {"coller": "x"}},
             "rename.coller: unknown field 'coller'. Did you mean 'caller'",
         ),
-        ({"rename": {"caller": "price"}}, "rename.caller: there is a field 'price' already."),
-        ({"rename": {"caller": "x", "price": "x"}}, "rename.price: there is a field 'x' already."),
+        ({"rename": {"caller": "price"}}, "rename.caller: there is already a field 'price'."),
+        ({"rename": {"caller": "x", "price": "x"}}, "rename.price: there is already a field 'x'."),
         ({"rename": {"price": "__x"}}, "rename.price: names that start with __ belong to Boxcars."),
         ({"drop": "prise"}, "drop[0]: unknown field 'prise'. Did you mean 'price'?"),
         ({"__x": "1"}, "fields.__x: names that start with __ belong to Boxcars."),
@@ -163,6 +163,6 @@ def test_names_that_are_no_keywords() -> None:
     assert run(net, calls=DATA)[0][0] == {"time": 1, "two words": 1.5, "keep": 1}
 
 
-def test_fields_of_the_input_that_are_not_declared_stay_out() -> None:
+def test_undeclared_input_fields_are_dropped() -> None:
     net = network(lambda calls: calls.map(keep=True, one="1"))
     assert list(run(net, calls={**DATA, "more": [1, 2, 3]})[0][0]) == [*CALLS, "one"]

@@ -1,4 +1,4 @@
-"""Operators of the user's own that take tuples one by one, with a state for each key."""
+"""User-defined operators over single tuples, with a state for each key."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ TYPES = {"time": pl.Int64, "caller": pl.String, "price": pl.Float64}
 
 @dataclass(frozen=True)
 class Silence(bx.PerKey):
-    """Say when a caller has made no call for some time, and how many there were before."""
+    """Report when a caller has made no call for some time, and how many there were before."""
 
     keeps = {"calls": "int", "last": "int"}  # noqa: RUF012
     patience: int
@@ -43,7 +43,7 @@ class Silence(bx.PerKey):
 
 
 def silence(rows: list[Row], patience: int, end: int) -> list[Row]:
-    """The same from the definition, with all calls at hand."""
+    """The same by definition, with all calls in memory."""
     found = []
     first: dict[Any, int] = {}
     for number, row in enumerate(rows):
@@ -130,7 +130,7 @@ def test_keys_of_any_type(type_: str, values: list[Any]) -> None:
 
 def test_timestamps_and_two_inputs() -> None:
     class Answer(bx.PerKey):
-        """Pass a question on if there was no answer in five seconds."""
+        """Forward a question if there was no answer in five seconds."""
 
         inputs = 2
         keeps = {"asked": "timestamp"}  # noqa: RUF012
@@ -208,13 +208,13 @@ class Wrongs:
     ("name", "words"),
     [
         ("Raises", ".on_tuple raised KeyError: 'who'"),
-        ("Misses", ".on_tuple gave a row without 'speed'."),
-        ("Extra", ".on_tuple gave the unknown field 'prize'. Did you mean 'price'?"),
-        ("Type", " gave 'much' as 'price', which is not Float64."),
-        ("NoRow", ".on_tuple gave 5, expected rows such as {name: value}."),
-        ("State", " keeps 'many' as 'n', which is not Int64."),
-        ("MoreState", ".on_tuple keeps 'm', which is not in keeps."),
-        ("Forever", ".on_time left a state that is due at 5, but it is 5 already."),
+        ("Misses", ".on_tuple returned a row without 'speed'."),
+        ("Extra", ".on_tuple returned the unknown field 'prize'. Did you mean 'price'?"),
+        ("Type", " returned 'much' as 'price', which is not Float64."),
+        ("NoRow", ".on_tuple returned 5, expected rows such as {name: value}."),
+        ("State", " stored 'many' as 'n', which is not Int64."),
+        ("MoreState", ".on_tuple stored 'm', which is not in keeps."),
+        ("Forever", ".on_time left a state that is due at 5, but the time is already 5."),
     ],
 )
 def test_mistakes_of_the_class(name: str, words: str) -> None:
@@ -233,13 +233,13 @@ def test_mistakes_that_the_check_finds() -> None:
         keeps = {"caller": "str"}  # noqa: RUF012
 
     net = network(lambda calls: calls.custom(Keeps).named("c"), CALLS)
-    assert "keeps 'n' as 'integer'. Did you mean 'int'?" in problems(net)[0]
+    assert ".keeps gives 'n' the type 'integer'. Did you mean 'int'?" in problems(net)[0]
     net = network(lambda calls: calls.custom(By, by="caller").named("c"), CALLS)
-    assert "keeps 'caller', which is in by." in problems(net)[0]
+    assert ".keeps has 'caller', which is in by." in problems(net)[0]
 
 
-def test_a_key_that_is_forgotten_leaves_nothing() -> None:
-    """The state does not grow with keys that have gone."""
+def test_a_dropped_key_leaves_no_state() -> None:
+    """The state does not grow with dropped keys."""
     box: Any = bx.box_types()["custom"].build(Silence, by="caller", patience=2)
     schema = bx.Schema.of(CALLS, ts="time")
     state = box.start((schema,))
@@ -252,8 +252,8 @@ def test_a_key_that_is_forgotten_leaves_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["Says", "SaysAll"])
-def test_the_end_comes_once(name: str) -> None:
-    """An input that has ended may still be asked."""
+def test_the_end_is_notified_once(name: str) -> None:
+    """A step may be called again after the input has ended."""
 
     class Says(Wrongs.Base):
         def on_time(self, state: Row, frontier: bx.Frontier) -> list[Row]:
@@ -277,7 +277,7 @@ def test_the_end_comes_once(name: str) -> None:
     assert (first.trains["0"].height, again.trains["0"].height) == (1, 0)
 
 
-def test_the_end_wakes_no_key_of_a_class_that_does_not_hear_of_time(
+def test_the_end_visits_no_key_without_on_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Silent(bx.PerKey):

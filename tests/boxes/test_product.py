@@ -17,7 +17,7 @@ FIELDS = {"ts": "int", "Caller": "str", "Callee": "str"}
 
 @given(st.data())
 @settings(max_examples=100, deadline=None)
-def test_runner_and_oracle_agree_for_any_cut(data: st.DataObject) -> None:
+def test_runner_and_oracle_agree_for_any_split(data: st.DataObject) -> None:
     case = Case(data.draw, keyed=False)
     assert case.preview(data.draw(st.integers(1, 9))) == case.expected
 
@@ -44,7 +44,7 @@ def product(events: list[list[Any]], on: str, trains: int, slack: int = 0) -> li
 
 @pytest.mark.parametrize("trains", [1, 2, 5])
 def test_figure_3_5(trains: int) -> None:
-    """C10: the printed output lacks what the term L.Caller = R.Callee adds."""
+    """C10: the printed output lacks the pairs of the term L.Caller = R.Callee."""
     vector = VECTORS["cp-01-fig3.5-centralized"]
     stated = vector["parameters"]["predicate"].replace("L.", "left.").replace("R.", "right.")
     less = stated.replace("left.Caller=right.Callee OR ", "")

@@ -8,7 +8,7 @@ from tests.stores import Store, rows
 
 
 @pytest.mark.parametrize("trains", [1, 3])
-def test_read_puts_records_beside_tuples(store: Store, trains: int) -> None:
+def test_read_joins_records_with_tuples(store: Store, trains: int) -> None:
     net = network("read", "SELECT * FROM DB WHERE k = input.k AND v > 0")
     result, _ = store.preview(net, {"i": TUPLES}, trains, DB=RECORDS)
     assert schema(net) == "t*: int, k: str, v: int, DB_k: str, DB_v: int, note: str"

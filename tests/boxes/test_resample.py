@@ -1,4 +1,4 @@
-"""Resample against the oracle, for any cut into trains."""
+"""Resample compared with the oracle, for any split into trains."""
 
 import math
 from collections.abc import Callable
@@ -108,7 +108,7 @@ floats = st.lists(st.floats(0, 3), max_size=10).map(sorted)
 
 @given(floats, floats, st.lists(st.floats(-1e3, 1e3), min_size=10, max_size=10))
 @settings(max_examples=60, deadline=None)
-def test_rounding_does_not_depend_on_the_cut(
+def test_rounding_does_not_depend_on_the_split(
     left: list[float], right: list[float], values: list[float]
 ) -> None:
     clock = [{"t": t, "name": i} for i, t in enumerate(left)]
@@ -125,7 +125,7 @@ def test_rounding_does_not_depend_on_the_cut(
         ([(0, 10.0), (4, 30.0)], 1, 15.0),
         ([(0, 10.0), (4, 30.0)], 4, 30.0),  # exactly at the time
         ([(4, 1.0), (4, 2.0), (6, 9.0)], 4, 2.0),  # of several, the last
-        ([(4, 1.0), (4, None), (6, 9.0)], 4, 1.0),  # nulls do not count
+        ([(4, 1.0), (4, None), (6, 9.0)], 4, 1.0),  # nulls are ignored
         ([(3, 1.0), (4, None), (5, 9.0)], 4, 5.0),
         ([(0, 10.0)], 1, None),  # nothing after
         ([(2, 10.0)], 1, None),  # nothing before
@@ -154,7 +154,7 @@ def test_far_times(trains: int) -> None:
 
 
 @pytest.mark.parametrize("trains", [1, 3])
-def test_expressions_and_an_int_that_meets_a_float(trains: int) -> None:
+def test_expressions_with_ints_and_floats(trains: int) -> None:
     net = bx.Network("n")
     left = net.input("l", ts="t", fields={"t": "float"})
     right = net.input("r", ts="u", fields={"u": "int", "x": "int"})
@@ -208,7 +208,7 @@ def test_the_fields_of_the_left_input_then_the_functions() -> None:
         ({"window": bx.tuples(5)}, "window: a resample needs a time window, got tuples."),
         (
             {"window": bx.time(5, advance=1)},
-            "window.advance: the window of a resample has nothing but a size.",
+            "window.advance: the window of a resample takes only a size.",
         ),
         ({"window": bx.time(0)}, "window.size: a window needs a size above 0, got 0."),
         (
@@ -222,7 +222,7 @@ def test_the_fields_of_the_left_input_then_the_functions() -> None:
         ({"a": "interpolate()"}, "fields.a: interpolate(x) takes 1 argument, got 0."),
         ({"a": "interpolate(s)"}, "fields.a: interpolate needs a number, got a str."),
         ({"a": "sum(k)"}, "fields.a: unknown field 'k'. There is: s, u, x."),
-        ({"k": "sum(x)"}, "fields.k: there is a field 'k' already."),
+        ({"k": "sum(x)"}, "fields.k: there is already a field 'k'."),
         ({"__k": "sum(x)"}, "fields.__k: names that start with __ belong to Boxcars."),
         (
             {"left": "timestamp"},
@@ -231,7 +231,7 @@ def test_the_fields_of_the_left_input_then_the_functions() -> None:
         (
             {"ordered": False},
             (
-                "in[1]: the order attribute 'u' was computed anew, so this input is not in order: "
+                "in[1]: the order attribute 'u' was recomputed, so this input is not in order: "
                 "sort it first, with bsort."
             ),
         ),

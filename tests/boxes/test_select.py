@@ -44,7 +44,7 @@ class TestSelect:
             *((1, "one", 1), (1, "zero", 0), (3, None, 2), (4, "one", 1), (4, "zero", 0))
         ]
 
-    def test_aggregates_always_find_something(self, store: Store, trains: int) -> None:
+    def test_aggregates_always_return_a_record(self, store: Store, trains: int) -> None:
         sql = "SELECT count(*) AS n, sum(v) AS total, avg(v) AS mean FROM DB WHERE k = input.k"
         result, _ = store.preview(network("select", sql), {"i": TUPLES}, trains, DB=RECORDS)
         assert rows(result, "out0") == [
@@ -77,13 +77,13 @@ class TestSelect:
 
 
 class TestNames:
-    def test_a_column_gives_way_to_the_order_attribute(self) -> None:
+    def test_a_column_named_like_the_order_attribute_is_prefixed(self) -> None:
         net = network("select", "SELECT * FROM DB WHERE k = input.k", t="int", k="str")
         assert schema(net) == "t*: int, DB_t: int, k: str"
         net = network("delete", "DELETE FROM DB WHERE k = input.k", t="int", k="str")
         assert schema(net) == "t*: int, DB_t: int, k: str"
 
-    def test_a_name_of_ones_own_does_not(self) -> None:
+    def test_an_alias_is_not_prefixed(self) -> None:
         net = network("select", "SELECT k, v AS t FROM DB")
         (problem,) = problems(net)
         assert problem == (

@@ -1,4 +1,4 @@
-"""Boxes that share a table, against a model of it: for any cut the same."""
+"""Boxes that share a table, compared with a model of it: the same for any split."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ Record = tuple[str | None, int | None]
 
 
 class Model:
-    """The table as a plain list, and what the boxes would give."""
+    """The table as a plain list, and the expected output of the boxes."""
 
     def __init__(self, records: list[Record]) -> None:
         self.records = records
@@ -70,7 +70,7 @@ def test_boxes_that_share_a_table(
     order: list[str],
     trains: int,
 ) -> None:
-    """Two inputs, four boxes, one table: as if one did everything, one order value at a time."""
+    """Two inputs, four boxes, one table: equivalent to serial execution by order value."""
     fields = {"t": "int", "op": "str", "k": "str", "v": "int"}
     net = bx.Network("n")
     both = net.input("l", ts="t", fields=fields, slack=9) | net.input(

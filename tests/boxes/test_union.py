@@ -10,7 +10,7 @@ FIELDS = {"time": "int", "who": "str"}
 
 
 def merge(inputs: dict[str, list[int]], trains: int = 1, slack: int = 0) -> list[str]:
-    """Merge inputs of these times; each tuple is told as input and number, like ``a0``."""
+    """Merge inputs of these times; each tuple is named by input and number, like ``a0``."""
     net = bx.Network("n")
     first, *others = [net.input(n, ts="time", fields=FIELDS, slack=slack) for n in inputs]
     net.output("out", first.union(*others))
@@ -56,7 +56,7 @@ def test_tuples_that_are_out_of_order_within_the_slack(trains: int) -> None:
 
 
 @pytest.mark.parametrize("trains", [1, 3])
-def test_the_fields_may_stand_in_another_order(trains: int) -> None:
+def test_the_order_of_fields_does_not_matter(trains: int) -> None:
     net = bx.Network("n")
     one = net.input("one", ts="time", fields={"time": "int", "who": "str", "x": "int"})
     two = net.input("two", ts="time", fields={"x": "int", "time": "int", "who": "str"})
@@ -69,7 +69,7 @@ def test_the_fields_may_stand_in_another_order(trains: int) -> None:
 
 
 @pytest.mark.parametrize("trains", [1, 2])
-def test_a_stream_may_come_twice(trains: int) -> None:
+def test_a_stream_may_be_merged_with_itself(trains: int) -> None:
     net = bx.Network("n")
     calls = net.input("calls", ts="time", fields={"time": "int"})
     net.output("out", calls | calls)
@@ -77,8 +77,8 @@ def test_a_stream_may_come_twice(trains: int) -> None:
     assert out["time"].to_pylist() == [1, 1, 2, 2]
 
 
-def test_a_tuple_waits_for_its_turn_but_not_longer() -> None:
-    """The kernel itself: with frontiers at 5 and 3 all before 3 may go."""
+def test_a_tuple_waits_no_longer_than_needed() -> None:
+    """The kernel itself: with frontiers at 5 and 3, all tuples before 3 are emitted."""
     from boxcars.kernels.contract import Frontier
     from boxcars.model.schema import Schema
 

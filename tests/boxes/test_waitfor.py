@@ -1,4 +1,4 @@
-"""WaitFor against the oracle, for any cut into trains."""
+"""WaitFor compared with the oracle, for any split into trains."""
 
 import math
 from collections.abc import Callable
@@ -89,7 +89,7 @@ def test_against_the_oracle(
 
 @given(st.lists(st.floats(0, 3), max_size=8), st.lists(st.floats(0, 3), max_size=8))
 @settings(max_examples=80, deadline=None)
-def test_rounding_does_not_depend_on_the_cut(left: list[float], right: list[float]) -> None:
+def test_rounding_does_not_depend_on_the_split(left: list[float], right: list[float]) -> None:
     rows = [
         [{"t": t, "k": 0, "s": "", "n": n} for n, t in enumerate(sorted(times))]
         for times in (left, right)
@@ -127,13 +127,13 @@ def test_golden(trains: int) -> None:
         ([1], [6], [], [6]),  # exactly the timeout is late
         ([1], [1], [1], []),  # left comes first
         ([2], [1], [], [7]),  # a right tuple does not wait
-        ([1, 2], [3, 4], [3, 3], []),  # one lets many go, once
+        ([1, 2], [3, 4], [3, 3], []),  # one releases many, once
         ([1, 9], [], [], [6, 14]),
         ([], [1], [], []),
     ],
     ids=str,
 )
-def test_moments(
+def test_ticks(
     left: list[int], right: list[int], released: list[int], discarded: list[int]
 ) -> None:
     rows = [[{"t": t, "k": 0, "s": "", "n": 0} for t in times] for times in (left, right)]
@@ -142,7 +142,7 @@ def test_moments(
         assert [table["t"].to_pylist() for table in got] == [released, discarded]
 
 
-def test_times_at_the_end_of_time() -> None:
+def test_times_at_the_end_of_the_range() -> None:
     end = 2**62
     rows = [{"t": end, "k": 0, "s": "", "n": 0}]
     assert [t["t"].to_pylist() for t in wait(rows, [], "int", "true", 5, 1)] == [[], [end + 5]]
@@ -151,7 +151,7 @@ def test_times_at_the_end_of_time() -> None:
     assert [t["t"].to_pylist() for t in got] == [[], [datetime.max]]
 
 
-def test_an_int_may_meet_a_float() -> None:
+def test_int_and_float_keys_match() -> None:
     net = bx.Network("n")
     left = net.input("l", ts="t", fields={"t": "float"})
     right = net.input("r", ts="u", fields={"u": "int"})
@@ -161,8 +161,8 @@ def test_an_int_may_meet_a_float() -> None:
         assert got == [[{"t": 1.0}, {"t": 4.0}]]
 
 
-def test_the_promise() -> None:
-    """What both inputs promise; at the end the last timeout."""
+def test_the_frontier() -> None:
+    """The frontier of both inputs; at the end that of the last timeout."""
     schemas = (Schema.of({"t": "int"}, ts="t"),) * 2
     box = WaitFor(Expr.of("false"), 5)
     nothing = schemas[0].empty()
@@ -208,7 +208,7 @@ def test_both_outputs_have_the_fields_of_the_left_input() -> None:
         (
             {"ordered": False},
             (
-                "in[1]: the order attribute 'u' was computed anew, so this input is not in order: "
+                "in[1]: the order attribute 'u' was recomputed, so this input is not in order: "
                 "sort it first, with bsort."
             ),
         ),
@@ -219,8 +219,8 @@ def test_mistakes(how: dict[str, Any], message: str) -> None:
     assert problems(drawn(**how)) == [f"box 'w', {message}"]
 
 
-def test_a_key_of_which_nothing_comes_costs_nothing() -> None:
-    """Few tuples are let go beside many that wait, which stay the same frame."""
+def test_an_idle_key_costs_nothing() -> None:
+    """Few tuples are released among many that wait, which stay the same frame."""
     schema = bx.Schema.of({"t": "int", "k": "int"}, ts="t")
     schemas = (schema, schema)
     box = WaitFor(bx.Expr.of("left.k = right.k"), timeout=60)

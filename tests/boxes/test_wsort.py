@@ -1,4 +1,4 @@
-"""WSort against the oracle, for any cut into trains."""
+"""WSort compared with the oracle, for any split into trains."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -82,7 +82,7 @@ def test_against_the_oracle(
 @given(stream("int"), st.integers(1, 9), st.integers(1, 9))
 @settings(deadline=None)
 def test_invariants(rows: list[dict[str, Any]], timeout: int, trains: int) -> None:
-    """Those of the golden vector wsort-01."""
+    """The tuples of the golden vector wsort-01."""
     rows = [row for row in rows if row["a"] is not None]
     out, late = (table.to_pylist() for table in sort(rows, "int", ["a"], timeout, trains))
     values = [row["a"] for row in out]
@@ -107,7 +107,7 @@ SCHEMAS = (Schema.of({"t": "int", "A": "int"}, ts="t"),)
 
 @pytest.mark.parametrize("cut", range(6))
 def test_golden(cut: int) -> None:
-    """The stream goes on until 20, with no more tuples."""
+    """The stream continues until 20, without further tuples."""
     vector = VECTORS["wsort-01-semantics"]
     box = WSort(tuple(vector["parameters"]["sort"]), vector["parameters"]["timeout_s"])
     rows = vector["input"]["arrivals"]
@@ -125,7 +125,7 @@ def test_golden(cut: int) -> None:
 
 @pytest.mark.parametrize("trains", [1, 2, 5])
 def test_golden_when_the_input_ends(trains: int) -> None:
-    """At 7 nothing more comes: the rest need not wait for the timeouts at 10, 15 and 20."""
+    """The input ends at 7: the rest need not wait for the timeouts at 10, 15 and 20."""
     vector = VECTORS["wsort-01-semantics"]
     rows = [
         {"t": t, "a": a, "s": "", "n": n} for n, (t, a) in enumerate(vector["input"]["arrivals"])
@@ -188,7 +188,7 @@ def test_both_outputs_have_the_fields_of_the_input() -> None:
         (
             {"ordered": False},
             (
-                "in: the order attribute 't' was computed anew, so this input is not in order: "
+                "in: the order attribute 't' was recomputed, so this input is not in order: "
                 "sort it first, with bsort."
             ),
         ),

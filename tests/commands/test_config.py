@@ -1,4 +1,4 @@
-"""Options from a file, the environment and the command line, in that order."""
+"""Options from a file, the environment and the command line; later ones win."""
 
 from pathlib import Path
 

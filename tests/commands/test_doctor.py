@@ -1,4 +1,4 @@
-"""``boxcars doctor`` as a person types it."""
+"""``boxcars doctor`` as a process."""
 
 import json
 from pathlib import Path
@@ -20,5 +20,5 @@ def test_a_broken_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     done = run("doctor")
     assert done.returncode == 1
-    assert "wrong  Java         there is none on the PATH" in done.stdout
-    assert "wrong: mend that first." in done.stderr
+    assert "wrong  Java         not found on the PATH" in done.stdout
+    assert "wrong: fix these first." in done.stderr

@@ -1,4 +1,4 @@
-"""``boxcars run --port``, ``inject`` and ``top`` as processes that work together."""
+"""``boxcars run --port``, ``inject`` and ``top`` as cooperating processes."""
 
 import json
 import os
@@ -36,7 +36,7 @@ COMMAND = [sys.executable, "-m", "boxcars.cli"]
 def started(
     folder: Path, *options: str, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A run with a port, as a process, and the address of the port."""
+    """A run with a port as a process, and the URL of the port."""
     (folder / "fed.yaml").write_text(NETWORK)
     command = [*COMMAND, "run", "fed.yaml", "--port", "0", "--checkpoint", "c", *options]
     with subprocess.Popen(
@@ -126,13 +126,15 @@ def test_commands_while_it_injects(tmp_path: Path) -> None:
         assert process.stdin is not None
         process.stdin.write("faster\nrate 100000\n")
         process.stdin.flush()
-        _, said = process.communicate(timeout=PATIENCE)  # as it began it would take half an hour
+        _, said = process.communicate(
+            timeout=PATIENCE
+        )  # at the initial rate it would take half an hour
     assert "there is no command 'faster'" in said
     assert pl.read_parquet(tmp_path / "in/*.parquet")["time"].to_list() == list(range(2000))
     assert (tmp_path / "in/_SUCCESS").exists()
 
 
-def test_an_application_by_its_own_time(tmp_path: Path) -> None:
+def test_an_application_replayed_by_its_timestamps(tmp_path: Path) -> None:
     words = ("--rows", "2000", "--to", "in", "--by-time", "time", "--speed", "1e9")
     assert "2,000 tuples in" in boxcars(tmp_path, "inject", "high-mobility", *words)
     assert pl.read_parquet(tmp_path / "in/*.parquet").height == 2000

@@ -1,4 +1,4 @@
-"""Numbers in small files, and what becomes of them when a disk does not keep them."""
+"""Numbers in small files, and the detection of damage."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from boxcars.connectors.checked_number import note_number, noted_number
 from boxcars.model.problem import BoxcarsError
 
 
-def test_what_was_noted(tmp_path: Path) -> None:
+def test_write_and_read(tmp_path: Path) -> None:
     assert noted_number(tmp_path / "n") is None
     for number in (0, 7, 10**12):
         note_number(tmp_path / "n", number)
@@ -26,7 +26,7 @@ def test_damage_is_noticed(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "n"
     note_number(path, 17)
     _, checksum = path.read_text().split()
-    if damage == "1":  # all but the first digit and some of the checksum is lost
+    if damage == "1":  # all but the first digit and part of the checksum is lost
         path.write_text("17 " + checksum[:3])
     else:
         path.write_text(damage.format(sum=checksum))

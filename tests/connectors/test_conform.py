@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -7,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from boxcars.connectors.conform import as_frame, conform
+from boxcars.connectors.conform import as_frame, conform, letters_of
 from boxcars.model.entities import Input
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
@@ -122,6 +123,15 @@ def test_a_dead_letter_can_hold_every_type(type_: str, series: pl.Series) -> Non
     assert conformed.dead["record"][0].startswith(b'{"t":null,"v":')
 
 
+@pytest.mark.parametrize("number", [1.5, float("inf"), float("-inf"), float("nan"), None])
+def test_a_dead_letter_shows_numbers_that_json_does_not_have(number: float | None) -> None:
+    (letter,) = letters_of(pl.DataFrame({'v"}': [number], "w": ["}"]}), "why")["record"]
+    found = json.loads(letter)
+    assert found["w"] == "}"
+    shown = found['v"}']
+    assert str(None if shown is None else float(shown)) == str(number)
+
+
 def test_the_order_attribute_is_a_moment_that_python_has() -> None:
     at = Input(Schema.of({"t": "timestamp"}, ts="t").fields, "t")
     frame = pl.DataFrame({"t": [0, 2**60, -(2**60)]}).cast(pl.Datetime("us"))
@@ -132,7 +142,7 @@ def test_the_order_attribute_is_a_moment_that_python_has() -> None:
     }
 
 
-def test_fields_are_put_in_order_and_others_left_out() -> None:
+def test_fields_are_reordered_and_other_columns_dropped() -> None:
     frame = pl.DataFrame({"x": [1], "v": [2], "t": [3]})
     assert conform(frame, entity("int")).tuples.rows(named=True) == [{"t": 3, "v": 2}]
 
@@ -167,6 +177,6 @@ class TestAsFrame:
         ],
         ids=lambda data: type(data).__name__,
     )
-    def test_what_is_no_table(self, data: object) -> None:
+    def test_unsupported_data(self, data: object) -> None:
         with pytest.raises(Wrong, match="expected a"):
             as_frame(data)

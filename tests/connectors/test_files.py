@@ -28,7 +28,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 class TestEveryFormat:
-    def test_there_and_back(self, tmp_path: Path, suffix: str) -> None:
+    def test_round_trip(self, tmp_path: Path, suffix: str) -> None:
         path = tmp_path / f"calls{suffix}"
         write_table(TABLE, path)
         read = read_input(path, CALLS)
@@ -47,7 +47,7 @@ class TestEveryFormat:
         assert read_input(path, CALLS).tuples.height == 3
         assert names(tmp_path) == [path.name]
 
-    def test_the_umask_decides_who_may_read(self, tmp_path: Path, suffix: str) -> None:
+    def test_permissions_follow_the_umask(self, tmp_path: Path, suffix: str) -> None:
         path = tmp_path / f"calls{suffix}"
         before = os.umask(0o027)
         try:
@@ -91,7 +91,7 @@ class TestEveryFormat:
         assert names(tmp_path) == ["file", f"folder{suffix}"]
 
 
-def test_what_can_not_be_encoded_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
     path = tmp_path / "calls.csv"
     path.write_text("old")
     with pytest.raises(BoxcarsError, match="a row can't be written as csv: a CSV record of a"):
@@ -106,7 +106,7 @@ class TestFolders:
             write_table(TABLE.slice(number % 3, 1), tmp_path / f"{number}{suffix}")
         assert read_input(tmp_path, CALLS).tuples["t"].to_list() == [1, 2, 3, 1]
 
-    def test_files_that_are_not_whole_yet_are_left_out(self, tmp_path: Path) -> None:
+    def test_unfinished_files_are_skipped(self, tmp_path: Path) -> None:
         write_table(TABLE, tmp_path / "a.parquet")
         for name in (".b-x1.parquet", "_c.parquet", "notes.txt", "_SUCCESS"):
             (tmp_path / name).write_text("not yet")
@@ -121,7 +121,7 @@ class TestFolders:
         assert target_of(f"{tmp_path}/deep/er/").exists()
         assert read_input(tmp_path / "deep/er", CALLS).tuples.height == 3
 
-    def test_one_in_the_place_of_a_file(self, tmp_path: Path) -> None:
+    def test_a_folder_where_a_file_exists(self, tmp_path: Path) -> None:
         (tmp_path / "calls").write_text("")
         with pytest.raises(BoxcarsError, match="can't be written"):
             write_table(TABLE, f"{tmp_path}/calls/")
@@ -132,9 +132,9 @@ def test_endings(tmp_path: Path) -> None:
     with pytest.raises(Wrong, match="there is no such file. Did you mean 'calls.csv'?"):
         read_input(tmp_path / "cals.csv", CALLS)
     (tmp_path / "calls.txt").write_text("")
-    with pytest.raises(Wrong, match="expected a name that ends in .parquet, .csv"):
+    with pytest.raises(Wrong, match="expected a file name ending in .parquet, .csv"):
         read_input(tmp_path / "calls.txt", CALLS)
-    with pytest.raises(Wrong, match="expected a name that ends in .parquet, .csv"):
+    with pytest.raises(Wrong, match="expected a file name ending in .parquet, .csv"):
         write_table(TABLE, tmp_path / "calls")
 
 
@@ -169,10 +169,10 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_counting_is_as_reading(
+def test_counts_agree_with_reads(
     tmp_path: Path, columns: dict[str, list[Any]], tuples: int, suffix: str
 ) -> None:
-    """A Parquet file is not read for it, unless some of its rows may be no tuples."""
+    """A Parquet file is not read to count, unless some of its rows may not be tuples."""
     entity = Input(Schema.of({"t": "int", "x": "float"}, ts="t").fields, "t")
     path = tmp_path / f"data{suffix}"
     write_table(pa.table(columns), path)
@@ -180,7 +180,7 @@ def test_counting_is_as_reading(
 
 
 def test_line_breaks_in_a_csv_file(tmp_path: Path) -> None:
-    """They stand in quotes; a quote too many spoils its own line only."""
+    """They are quoted; a stray quote spoils only its own line."""
     entity = Input(Schema.of({"t": "int", "v": "str"}, ts="t").fields, "t")
     texts = ["a\nb", "a\r\n\r\nb", '"\n"', "\n", "x\n2,forged\n", "\r", "plain", 'a"b']
     table = pa.table({"t": range(len(texts)), "v": texts})

@@ -1,11 +1,11 @@
-"""Sources that keep to a folder, whichever links are there or come."""
+"""Sources confined to a folder, with existing and later links."""
 
 from pathlib import Path
 
 import pytest
 
 import boxcars as bx
-from boxcars.connectors.read.base import Place, Reader
+from boxcars.connectors.read.base import Offset, Reader
 from boxcars.connectors.read.open import open_source
 from boxcars.connectors.read.sources import source_of
 from boxcars.connectors.within import leads_out
@@ -13,12 +13,12 @@ from boxcars.model.entities import Input
 from boxcars.model.problem import Wrong
 
 ROWS = "t,x\n1,2\n3,4\n"
-START = Place()
+START = Offset()
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    found = tmp_path / "home [1]"  # no pattern, though it looks like one
+    found = tmp_path / "home [1]"  # not a pattern, although it looks like one
     (found / "data").mkdir(parents=True)
     (found / "data" / "a.csv").write_text(ROWS)
     (tmp_path / "outside.csv").write_text(ROWS)
@@ -42,24 +42,24 @@ def link(home: Path) -> None:
 @pytest.mark.parametrize(
     "where", ["data", "data/*.csv", "**/b.csv", "data/b.csv", "../outside.csv"]
 )
-def test_a_link_that_is_there(home: Path, where: str) -> None:
+def test_an_existing_link(home: Path, where: str) -> None:
     link(home)
-    with pytest.raises(Wrong, match=r"outside.csv leads out of '\.', and this run reads nothing"):
+    with pytest.raises(Wrong, match=r"outside.csv leads outside '\.', and this run reads only"):
         opened(where)
     assert leads_out(where, home) is not None
 
 
 @pytest.mark.parametrize("where", ["data", "data/*.csv"])
-def test_a_link_that_comes_later(home: Path, where: str) -> None:
+def test_a_later_link(home: Path, where: str) -> None:
     reader = opened(where, follow=True)
-    assert reader.take(START, 10).place.position == 2
+    assert reader.take(START, 10).offset.position == 2
     link(home)
-    with pytest.raises(Wrong, match=r"b.csv leads out of '\.'"):
+    with pytest.raises(Wrong, match=r"b.csv leads outside '\.'"):
         reader.take(START, 10)
 
 
-def test_what_a_checkpoint_names(home: Path) -> None:
-    """It may have come with the folder, with files of the user in its list."""
+def test_files_of_a_checkpoint(home: Path) -> None:
+    """It may be shipped with the folder, with files of the user in its list."""
     bx.files("data", within=home)
     opened("../home [1]/data").take(START, 10)
     log = Path("checkpoint") / "files.jsonl"
@@ -69,9 +69,9 @@ def test_what_a_checkpoint_names(home: Path) -> None:
             opened("data", follow)
 
 
-def test_what_stays(home: Path) -> None:
+def test_files_inside(home: Path) -> None:
     (home / "data" / "c.csv").symlink_to("a.csv")
     assert (
         leads_out("data", home) is leads_out("*/*.csv", home) is leads_out("no.csv", home) is None
     )
-    assert opened("data").take(START, 10).place.position == 4
+    assert opened("data").take(START, 10).offset.position == 4

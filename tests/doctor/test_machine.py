@@ -1,4 +1,4 @@
-"""What the doctor sees on a machine, and on machines that lack something."""
+"""Findings of the doctor on a healthy machine, and on machines that lack something."""
 
 import re
 import socket
@@ -11,7 +11,7 @@ from boxcars.doctor import machine
 from boxcars.doctor.machine import look_at_machine
 
 
-def test_a_machine_that_runs_these_tests_is_well(tmp_path: Path) -> None:
+def test_the_machine_that_runs_these_tests_has_no_problem(tmp_path: Path) -> None:
     found = list(look_at_machine(tmp_path, None))
     assert {finding.what for finding in found if finding.verdict == "wrong"} == set()
     assert {"Python", "Java", "bash", "packages", "disk", "loopback"} <= {f.what for f in found}
@@ -28,21 +28,21 @@ def fake_java(folder: Path, said: str) -> Path:
 @pytest.mark.parametrize(
     ("said", "seen"),
     [
-        ('openjdk version "11.0.2" 2019-01-15', "11.0.2 at .*, which is too old"),
-        ("nothing", "does not tell its version"),
+        ('openjdk version "11.0.2" 2019-01-15', "11.0.2 at .* is too old"),
+        ("nothing", "does not report its version"),
     ],
 )
-def test_java_that_will_not_do(tmp_path: Path, said: str, seen: str) -> None:
+def test_unusable_java(tmp_path: Path, said: str, seen: str) -> None:
     found = machine.java({"JAVA_HOME": str(fake_java(tmp_path / "java", said))})
     assert found.verdict == "wrong"
     assert found.mend.startswith("Install Java 17")
     assert re.search(seen, found.seen)
 
 
-def test_java_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "can't be run" in machine.java({"JAVA_HOME": str(tmp_path)}).seen
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert machine.java({}).seen == "there is none on the PATH, and JAVA_HOME is not set"
+    assert machine.java({}).seen == "not found on the PATH, and JAVA_HOME is not set"
     assert machine.shell().verdict == "wrong"
     assert machine.command().verdict == "note"
 
@@ -53,18 +53,18 @@ def test_packages_of_other_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {finding.what: finding for finding in machine.packages()}
     assert found.keys() == {"polars", "no-such-package"}
     assert found["polars"].seen.endswith("Boxcars needs polars>=99")
-    assert found["no-such-package"].seen == "it is not installed"
+    assert found["no-such-package"].seen == "not installed"
     assert all("-m pip install --upgrade boxcars==" in finding.mend for finding in found.values())
 
 
-def test_a_folder_that_can_not_be_written_to(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_writable(tmp_path: Path) -> None:
     found = machine.disk("disk", tmp_path / "no")
-    assert (found.verdict, "can't be written to: No such file" in found.seen) == ("wrong", True)
+    assert (found.verdict, "is not writable: No such file" in found.seen) == ("wrong", True)
 
 
 def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(machine, "_LEAST_DISK", 2**62)
-    assert machine.disk("disk", tmp_path).mend.startswith("Make room")
+    assert machine.disk("disk", tmp_path).mend.startswith("Free some space")
 
 
 def test_a_port_in_use() -> None:

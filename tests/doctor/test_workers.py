@@ -1,4 +1,4 @@
-"""What the doctor hears from workers."""
+"""Findings of the doctor about Spark workers."""
 
 from pathlib import Path
 
@@ -23,10 +23,10 @@ def test_local_workers(tmp_path: Path) -> None:
 def test_a_folder_that_workers_do_not_see(tmp_path: Path) -> None:
     *_, found = look_at_workers(None, str(tmp_path / "no"))
     assert found.verdict == "wrong"
-    assert found.mend.startswith("The checkpoint of a cluster lies on a filesystem")
+    assert found.mend.startswith("On a cluster the checkpoint must be on a filesystem")
 
 
-def test_a_cluster_that_is_not_there() -> None:
+def test_an_unreachable_cluster() -> None:
     (found,) = look_at_workers("spark://127.0.0.1:1", None)
     assert found.seen.startswith("no Spark master answers at spark://127.0.0.1:1")
 

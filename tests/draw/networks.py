@@ -46,14 +46,14 @@ def superbox() -> bx.Network:
 
 
 def broken() -> bx.Network:
-    """Two loops and an arc that comes from nowhere."""
+    """Two loops and an arc without a source."""
     box = Filter.build("true")
     net = bx.Network("n").add("a", box, ["b"]).add("b", box, ["a"])
     return net.add("c", box, ["nowhere"]).add("s", box, ["s", "c"])
 
 
 def deep(size: int) -> bx.Network:
-    """A long chain whose boxes stand in the file from the last to the first."""
+    """A long chain whose boxes are listed from the last to the first."""
     net, _ = start()
     box = Filter.build("true")
     for number in reversed(range(size)):

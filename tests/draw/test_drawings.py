@@ -1,4 +1,4 @@
-"""The drawings of the docs can be read: nothing overlaps, is cut off, tiny or pale."""
+"""The drawings of the docs are readable: nothing overlaps, is cut off, tiny or pale."""
 
 import re
 from itertools import combinations
@@ -18,7 +18,7 @@ Area = tuple[float, float, float, float]
 
 
 def areas(root: ElementTree.Element) -> dict[str, Area]:
-    """About where each text is."""
+    """The approximate area of each text."""
     found = {}
     for number, text in enumerate(root.iter(f"{SVG}text")):
         style = text.attrib["class"].split()[0]
@@ -76,7 +76,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
 def test_nothing_is_pale(dark: int) -> None:
-    """The contrast that WCAG asks of text, in light and in dark."""
+    """The contrast that WCAG requires for text, light and dark."""
     inks = (canvas._LIGHT, canvas._DARK)[dark]
     for name in ("ink", "soft"):
         assert contrast(inks[name], inks["paper"]) >= 4.5

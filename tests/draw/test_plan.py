@@ -1,4 +1,4 @@
-"""A plan for people: text, SVG, Mermaid, and the command."""
+"""Drawings of plans: text, SVG, Mermaid, and the command."""
 
 import re
 from itertools import combinations
@@ -83,7 +83,7 @@ def frames(root: ElementTree.Element) -> list[tuple[float, float, float, float]]
 
 
 def check_picture(net: bx.Network, grouped: bool = False) -> ElementTree.Element:
-    """Nothing overlaps, every item is in one frame, everything is on the paper."""
+    """Nothing overlaps, every item is in one frame, everything is inside the view box."""
     checked = net.check()
     plan = make_plan(checked, grouped=grouped)
     root = ElementTree.fromstring(plan_svg(plan, checked))

@@ -1,4 +1,4 @@
-"""Pictures in a terminal, compared line by line.
+"""Drawings for terminals, compared line by line.
 
 After a change: ``UPDATE=1 pytest tests/draw/test_text.py``, then look at the diff.
 """
@@ -55,7 +55,7 @@ def test_a_long_chain_does_not_recurse() -> None:
 @given(networks())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_items_do_not_touch(net: bx.Network) -> None:
-    """Every item is there whole: no line of another runs through its name."""
+    """Every item is complete: no other line crosses its name."""
     text = draw(net)
     for item in picture_of(net).items.values():
         assert f" {item.icon} {item.name} " in text

@@ -1,4 +1,4 @@
-"""The daemon of Spark that forks workers, but these are armed: see :mod:`tests.engine.killing`."""
+"""Spark's daemon that forks workers, which can kill the run: see :mod:`tests.engine.killing`."""
 
 from socket import socket
 
@@ -8,7 +8,7 @@ _work = daemon.worker
 
 
 def _work_armed(sock: socket, authenticated: bool) -> int:
-    from tests.engine.killing import arm  # behind the fork, for it starts threads
+    from tests.engine.killing import arm  # after the fork, because it starts threads
 
     arm("worker")
     return _work(sock, authenticated)

@@ -1,6 +1,6 @@
-"""A life of a run that tests kill: ``python -m tests.engine.killed_run FOLDER INSTANCES SHUFFLE``.
+"""A run that tests kill: ``python -m tests.engine.killed_run FOLDER INSTANCES SHUFFLE``.
 
-It reads ``FOLDER/calls`` and writes ``FOLDER/out``, and says the number of each epoch.
+It reads ``FOLDER/calls``, writes ``FOLDER/out``, and prints the number of each epoch.
 """
 
 import os
@@ -26,8 +26,8 @@ def network() -> bx.Network:
     net = bx.Network("killed")
     calls = net.input("calls", ts="time", fields=CALLS, slack=3)
     visits = net.input("visits", ts="time", fields=VISITS)
-    cheap, dear = calls.filter("price < 5", otherwise=True).named("cut")
-    counts = dear.aggregate(bx.time(20, 5), by="caller", n="count()", sum="sum(price)")
+    cheap, expensive = calls.filter("price < 5", otherwise=True).named("cut")
+    counts = expensive.aggregate(bx.time(20, 5), by="caller", n="count()", sum="sum(price)")
     net.output("counts", counts.named("counts"))
     pairs = cheap.aggregate(bx.tuples(3, 1, timeout=9), by="caller", last="last(price)")
     net.output("pairs", pairs.named("pairs"))
@@ -66,7 +66,7 @@ def visits(number: int = 600) -> pl.DataFrame:
 
 
 def live(folder: Path, **options: Any) -> bx.Status:
-    """Run from where the checkpoint stands to the end; one output of each kind of sink."""
+    """Run from the checkpoint to the end, with one output for each kind of sink."""
     out = folder / "out"
     called = out / "called"
     called.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def live(folder: Path, **options: Any) -> bx.Status:
 
 
 def main() -> None:
-    """Live until something kills it."""
+    """Run until something kills it."""
     folder, instances, shuffle = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "shuffle"
     os.environ["BOXCARS_ROOT"] = str(os.getpid())
     armed = "--conf spark.python.daemon.module=tests.engine.killed_daemon"

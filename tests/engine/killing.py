@@ -1,15 +1,15 @@
-"""Kill a run at a named point: what the driver and the workers of ``killed_run`` do in tests.
+"""Kills a run at a named point; used by the driver and the workers of ``killed_run``.
 
-The environment says where: ``BOXCARS_KILL`` is a point, and ``BOXCARS_ROOT`` the process of the
-driver. Points are counted in each process, and the first process that comes to the last of them
-kills the whole family: the driver, the JVM, and all workers of Python.
+``BOXCARS_KILL`` in the environment is the point, and ``BOXCARS_ROOT`` the process id of the driver.
+Points are counted in each process. The first process that reaches the last of them kills the whole
+process tree: the driver, the JVM, and all Python workers.
 
 =================================  ==============================================================
 ``before replace PATTERN N``       when the N-th file with such a path is written, but not in place
 ``torn replace PATTERN N``         the same, and only half of it is written
 ``after replace PATTERN N``        when it is in place
 ``before unlink PATTERN N``        when it is about to be removed
-``after unlink PATTERN N``         when it is gone
+``after unlink PATTERN N``         when it was removed
 ``before call MODULE:NAME N``      when a function is called, and ``after`` when it returns
 ``line driver N``                  at the N-th line that the driver runs, of those in ``_WATCHED``
 ``line worker N``                  the same in a worker
@@ -34,7 +34,7 @@ import boxcars
 
 _HOME = Path(boxcars.__file__).parent
 _WATCHED = (str(_HOME / "engine"), str(_HOME / "connect"))
-"""Where lines are counted: where runs read, write and commit."""
+"""Modules in which lines are counted: those that read, write and commit."""
 
 
 def kill_family(root: int) -> None:
@@ -56,7 +56,7 @@ def kill_family(root: int) -> None:
 
 @cache
 def arm(process: str) -> None:
-    """Make this process, a driver or a worker, end at the point that the environment names."""
+    """Make this process, a driver or a worker, end at the point in the environment."""
     match os.environ.get("BOXCARS_KILL", "").split():
         case [when, "replace" | "unlink" as what, pattern, number]:
             _arm_path(when, what, pattern, _counter(int(number)))
@@ -67,7 +67,7 @@ def arm(process: str) -> None:
 
 
 def _counter(number: int) -> Callable[[], bool]:
-    """Says at its N-th call that this is it."""
+    """A function that returns True at its N-th call."""
     count = itertools.count(1)
     return lambda: next(count) == number
 

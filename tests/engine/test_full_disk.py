@@ -1,6 +1,6 @@
-"""A disk that is full: one sentence, nothing half-written, and the run goes on once there is room.
+"""A full disk: one sentence, no partial files, and the run resumes once there is space.
 
-The disk is a real one, a small file system in memory that only the child process sees.
+The disk is real: a small in-memory file system that only the child process sees.
 """
 
 import subprocess

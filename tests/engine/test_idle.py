@@ -1,4 +1,4 @@
-"""An input that is silent does not hold the others back for longer than it may."""
+"""An idle input does not hold the others back for longer than its idle timeout."""
 
 import time
 from pathlib import Path
@@ -7,6 +7,7 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 import boxcars as bx
+from tests.engine.checkpoints import go_back
 from tests.engine.layout.test_pieces import written
 from tests.patience import until
 
@@ -28,7 +29,7 @@ def put(folder: Path, name: str, times: list[int]) -> None:
 
 
 def test_a_silent_input(spark: SparkSession, tmp_path: Path) -> None:
-    """What comes behind the time that it was taken to is late, and counted."""
+    """Tuples before the watermark that was assumed for it are late, and counted."""
     (tmp_path / "two").mkdir()
     put(tmp_path / "one", "a", [1, 2, 3, 9])
     sources = {name: bx.files(tmp_path / name, follow=True) for name in ("one", "two")}
@@ -56,7 +57,7 @@ def test_without_patience_it_is_waited_for(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_repeated_epoch_takes_the_input_as_far_again(spark: SparkSession, tmp_path: Path) -> None:
-    """The plan of the epoch says how far, so the wall clock has no say in a repetition."""
+    """The plan of the epoch has the watermark, so a replay does not depend on the clock."""
     (tmp_path / "two").mkdir()
     put(tmp_path / "one", "a", [1, 2, 3, 9])
     sources = {name: bx.files(tmp_path / name, follow=True) for name in ("one", "two")}
@@ -64,7 +65,7 @@ def test_a_repeated_epoch_takes_the_input_as_far_again(spark: SparkSession, tmp_
     running = bx.run(network(0.2), sources, {"both": out}, checkpoint=check, spark=spark)
     until(lambda: running.status().epoch == 2)
     running.stop()
-    (check / "epochs" / "00000002.done.json").unlink()
+    go_back(check)
     for part in out.iterdir():
         part.unlink()
     running = bx.run(network(0.2), sources, {"both": out}, checkpoint=check, spark=spark)

@@ -1,8 +1,8 @@
-"""Killed at any point, a run that is started again gives the same output, byte for byte.
+"""A run that is killed at any point and restarted has the same output, byte for byte.
 
 Every kill is a SIGKILL of the real processes: the driver, the JVM and the workers. A *story* is the
-lives of one run: each is killed somewhere, then the next goes on with another number of instances,
-and the last is left alone. ``pytest --long`` tells all stories.
+sequence of lives of one run: each is killed somewhere, the next resumes with another number of
+instances, and the last one finishes. ``pytest --long`` runs all stories.
 """
 
 import os
@@ -22,19 +22,20 @@ from pyspark.sql import SparkSession
 from tests.engine.killed_run import live, write_calls
 from tests.engine.killing import kill_family
 
-PLAN, DONE = "*/epochs/*.plan.json", "*/epochs/*.done.json"
-STATE, PART = "*/check/state/*.arrow", "*/out/*/part-*.parquet"
+HEAD, DONE = "*/check/head", "*/epochs/*.manifest"
+STATE, PART = "*/check/state/*.state", "*/out/*/.boxcars/part-*.parquet"
+PUBLISHED = "*/out/*/part-*.parquet"
 CHECKPOINT = "boxcars.engine.state.checkpoint:Checkpoint"
-OUTLETS = "boxcars.connectors.write.writers"
+WRITERS = "boxcars.connectors.write.writers"
 INSTANCES = (2, 3, 1)
-"""How many instances the lives of a story have, in turn."""
+"""Number of instances of the lives of a story, in turn."""
 LONGEST = 240
-"""How many seconds a life may take."""
+"""Seconds; the time limit of a life."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """Where the lives of a run end; all levels are shuffles, or an epoch is one task."""
+    """The points at which lives end; all levels are shuffles, or an epoch is one task."""
 
     name: str
     points: tuple[str, ...]
@@ -47,19 +48,21 @@ def later(seconds: float, whom: str = "all") -> str:
 
 
 FINISH = (
-    f"before call {OUTLETS}:OneFile.finish 1",
-    f"before call {OUTLETS}:join_parts 1",
+    f"before call {WRITERS}:FileWriter.finish 1",
+    f"before call {WRITERS}:join_parts 1",
     "torn replace */out/joined.csv 1",
     "after replace */out/joined.csv 1",
     "after unlink */outputs/*/parts/part-* 2",
 )
 """When the last epoch is committed, and an output becomes one file."""
 NAMED = (
-    f"before replace {PLAN} 2",
-    f"torn replace {PLAN} 2",
-    f"after replace {PLAN} 2",
-    f"before replace {STATE} 20",
-    f"torn replace {STATE} 25",
+    f"before replace {HEAD} 2",
+    f"torn replace {HEAD} 3",
+    f"after replace {HEAD} 3",
+    f"before replace {PUBLISHED} 2",
+    f"after replace {PUBLISHED} 2",
+    f"before replace {STATE} 5",
+    f"torn replace {STATE} 6",
     f"after replace {STATE} 1",
     f"before replace {PART} 1",
     f"torn replace {PART} 2",
@@ -73,12 +76,12 @@ NAMED = (
     f"after unlink {STATE} 3",
     f"before call {CHECKPOINT}.begin 1",
     f"after call {CHECKPOINT}.commit 2",
-    "before call boxcars.engine.driver:run_job 2",
-    "after call boxcars.engine.driver:run_job 1",
-    f"before call {OUTLETS}:Delivered._hand_over 1",
-    f"after call {OUTLETS}:Delivered._hand_over 1",
+    "before call boxcars.engine.exec.spark_job:run_job 2",
+    "after call boxcars.engine.exec.spark_job:run_job 1",
+    f"before call {WRITERS}:CallbackWriter._call_sink 1",
+    f"after call {WRITERS}:CallbackWriter._call_sink 1",
     "torn replace */delivered 1",
-    f"after call {OUTLETS}:Delivered.deliver 2",
+    f"after call {WRITERS}:CallbackWriter.deliver 2",
 )
 
 
@@ -95,7 +98,7 @@ def stories() -> Iterator[Story]:
         yield Story(f"worker-lines-{number}", lines)
         times = tuple(later(round(chance.uniform(0, 0.4), 3)) for _ in range(3))
         yield Story(f"times-{number}", (*times, later(0.1, "driver")))
-    points = (f"torn replace {STATE} 8", f"after replace {PART} 1", later(0.7))
+    points = (f"torn replace {STATE} 4", f"after replace {PART} 1", later(0.7))
     yield Story("shuffle-0", points, shuffle=True)
     yield Story("shuffle-1", ("line worker 2500", f"before replace {DONE} 2"), shuffle=True)
 
@@ -103,7 +106,7 @@ def stories() -> Iterator[Story]:
 STORIES = tuple(stories())
 FEW = (
     Story("few", (f"torn replace {DONE} 2", f"after replace {PART} 2", later(0.2))),
-    Story("few-shuffle", (f"torn replace {STATE} 8",), shuffle=True),
+    Story("few-shuffle", (f"torn replace {STATE} 4",), shuffle=True),
 )
 
 
@@ -112,7 +115,7 @@ def test_there_are_enough_kills() -> None:
 
 
 def start(folder: Path, instances: int, shuffle: bool, point: str) -> subprocess.Popen[str]:
-    """A life of the run in a folder."""
+    """Start a life of the run in a folder."""
     way = "shuffle" if shuffle else "alone"
     command = [sys.executable, "-m", "tests.engine.killed_run", str(folder), str(instances), way]
     home = str(Path(__file__).parents[2])
@@ -140,10 +143,10 @@ def end(process: subprocess.Popen[str], point: str) -> int:
 
 
 def tell(story: Story, folder: Path) -> str:
-    """Live all lives of a story; gives what went wrong, if anything."""
+    """Run all lives of a story; return what went wrong, if anything."""
     write_calls(folder / "calls")
     for number, point in enumerate([*story.points, ""]):
-        shuffle = story.shuffle and point != ""  # to finish that way takes a minute
+        shuffle = story.shuffle and point != ""  # it would take a minute to finish like this
         process = start(folder, INSTANCES[number % len(INSTANCES)], shuffle, point)
         code = end(process, point)
         if code != (-signal.SIGKILL if point else 0):
@@ -153,14 +156,14 @@ def tell(story: Story, folder: Path) -> str:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What a reader of a folder sees, by path; names with a dot are of files under way."""
+    """The files of a folder for a reader, by path; hidden files are incomplete."""
     found = (path for path in folder.rglob("*") if path.is_file() and path.name[0] != ".")
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 @pytest.fixture(scope="module")
 def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The output of a run that nobody kills."""
+    """The output of a run that is not killed."""
     folder = tmp_path_factory.mktemp("undisturbed")
     write_calls(folder / "calls")
     assert live(folder, spark=spark, instances=2).state == "finished"
@@ -176,7 +179,7 @@ def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def differences(got: dict[str, bytes], expected: dict[str, bytes]) -> list[str]:
-    """The files that are not the same."""
+    """The files that differ."""
     return sorted(n for n in got.keys() | expected.keys() if got.get(n) != expected.get(n))
 
 

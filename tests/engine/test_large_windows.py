@@ -1,4 +1,4 @@
-"""Large windows in small epochs, in one place and in many: what is put away goes along."""
+"""Large windows in small epochs, on one and several instances: stored rows move with them."""
 
 from collections import Counter
 from pathlib import Path
@@ -40,9 +40,7 @@ def calls() -> pl.DataFrame:
     return pl.DataFrame({"phone": phones, "time": times, "x": rng.random(ROWS)})
 
 
-def test_small_epochs_give_what_one_train_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_epochs_equal_one_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called: Counter[str] = Counter()
 
     def count(owner: Any, name: str) -> None:
@@ -56,11 +54,11 @@ def test_small_epochs_give_what_one_train_gives(
 
     net, data = network(), {"calls": calls()}
     expected = bx.preview(net, data)
-    monkeypatch.setattr(pane_prefixes, "_WORTH", 100)
-    count(pane_prefixes.Sliding, "moved_on")
+    monkeypatch.setattr(pane_prefixes, "_MIN_ROWS", 100)
+    count(pane_prefixes.SharedAggregates, "advance")
     count(row_log.Log, "take")
     shapes = [Shape(1, 16)] * 25 + [Shape(3, 16)] * 20 + [Shape(2, 16)] * 15
     got = run_pieces(net, data, tmp_path, shapes)
-    assert min(called["moved_on"], called["take"]) > len(shapes)
+    assert min(called["advance"], called["take"]) > len(shapes)
     for name in net.outputs:
         assert same(got[name], expected[name].to_pylist()), name

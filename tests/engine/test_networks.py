@@ -1,4 +1,4 @@
-"""Every network in tests/networks gives the same in process, in pieces and on Spark."""
+"""Every network in tests/networks has the same results in process, in pieces and on Spark."""
 
 import random
 from dataclasses import replace
@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 import boxcars as bx
 from boxcars.engine.exec import spark_job
 from boxcars.engine.layout.pieces import Shape, lay_out
+from boxcars.model.flatten import flatten
 from boxcars.model.network import Network
 from boxcars.model.serialize import network_to_plain
-from boxcars.model.superbox import flatten
 from boxcars.plan.partial_aggregation import split_boxes
 from tests.engine.layout.test_pieces import FEW, run_pieces, same, written
 from tests.network_oracle import NetworkOracle
@@ -52,7 +52,7 @@ def crowd(net: Network, number: int = 150, at_once: int = 6) -> dict[str, pl.Dat
 @pytest.mark.parametrize("at_once", [6, 2])
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
 def test_beside_the_oracle(path: Path, at_once: int) -> None:
-    """Where few come at once, windows are small: a NaN in each would hide what else is in them."""
+    """With few tuples at a time windows are small: a NaN in each would hide the other values."""
     net = bx.load(path, code=True)
     data = crowd(net, at_once=at_once)
     rows = {name: frame.to_dicts() for name, frame in data.items()}
@@ -84,7 +84,7 @@ def test_in_pieces(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.stem)
 def test_regrouped(path: Path, tmp_path: Path) -> None:
-    """Whichever boxes are to run together, also other ones from one epoch to the next."""
+    """For any boxes that run together, even if they change from one epoch to the next."""
     net = flatten(bx.load(path, code=True)).network
     data, chance = crowd(net), random.Random(path.stem)
     expected = {name: table.to_pylist() for name, table in bx.preview(net, data).items()}
@@ -93,7 +93,7 @@ def test_regrouped(path: Path, tmp_path: Path) -> None:
     regrouped = net.with_boxes(boxes)
     shapes = [Shape(3, 16, grouped=True), Shape(2, 16), Shape(3, 16, "operator-cloud", True)]
     subqueries = lay_out(split_boxes(regrouped.check()), shapes[0]).plan.subqueries
-    split = [subquery.name for subquery in subqueries if not subquery.whole]
+    split = [subquery.name for subquery in subqueries if not subquery.one_piece_reason]
     apart = tuple((name, chance.choice([1, 4])) for name in split)
     got = run_pieces(regrouped, data, tmp_path, [*shapes, Shape(2, 16, grouped=True, apart=apart)])
     for name, rows in expected.items():
@@ -104,7 +104,7 @@ def test_regrouped(path: Path, tmp_path: Path) -> None:
 def test_on_spark_killed_half_way_and_finished_with_more_instances(
     path: Path, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every level is a shuffle here, however few the rows."""
+    """Every level is a shuffle here, even for few rows."""
     monkeypatch.setattr(spark_job, "worth_a_shuffle", lambda *_: True)
     net = bx.load(path, code=True)
     data = crowd(net)

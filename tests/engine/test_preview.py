@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -12,7 +13,7 @@ FIELDS = {"time": "int", "price": "float"}
 COLUMNS = {"time": [1, 2, 3], "price": [0.5, 3.0, None]}
 
 
-def passing(fields: dict[str, str] | None = None, **more: float) -> bx.Network:
+def passing(fields: dict[str, str] | None = None, **more: Any) -> bx.Network:
     net = bx.Network("n")
     net.output("out", net.input("calls", ts="time", fields=fields or FIELDS, **more))
     return net
@@ -89,7 +90,7 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:
 
 
 class TestDeadLetters:
-    """One documented behaviour each for what can't become a tuple (docs/explanation/values.md)."""
+    """The documented behaviour for each kind of invalid record (docs/explanation/values.md)."""
 
     def test_null_order_attribute(self) -> None:
         result = bx.preview(passing(), {"calls": {"time": [1, None, 3], "price": [1.0, 2.0, 3.0]}})

@@ -1,12 +1,13 @@
-"""Runs on Spark: the results of a preview, exactly once, wherever a process ends."""
+"""Runs on Spark: the results of a preview, exactly once, after a crash at any point."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,13 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 import boxcars as bx
+from boxcars.connectors.write.folder import FolderWriter
 from boxcars.engine.state.checkpoint import Checkpoint
+from boxcars.engine.state.state_files import StateRef
+from boxcars.engine.state.storage import LocalStorage
+from tests.engine.checkpoints import edit, read
 from tests.engine.test_transparency import STATEFUL, as_columns, rows
+from tests.patience import PATIENCE
 from tests.strategies import networks
 
 CALLS = {"time": "int", "caller": "str", "price": "float"}
@@ -27,8 +33,8 @@ CALLS = {"time": "int", "caller": "str", "price": "float"}
 def network() -> bx.Network:
     net = bx.Network("busy")
     calls = net.input("calls", ts="time", fields=CALLS, slack=3)
-    cheap, dear = calls.filter("price < 5", otherwise=True).named("cut")
-    counts = dear.aggregate(bx.time(20, 5), by="caller", n="count()", sum="sum(price)")
+    cheap, expensive = calls.filter("price < 5", otherwise=True).named("cut")
+    counts = expensive.aggregate(bx.time(20, 5), by="caller", n="count()", sum="sum(price)")
     net.output("counts", counts.named("counts"))
     pairs = cheap.aggregate(bx.tuples(3, 1, timeout=9), by="caller", last="last(price)")
     net.output("pairs", pairs.named("pairs"))
@@ -55,7 +61,7 @@ def written(folder: Path) -> list[dict[str, Any]]:
     return pl.concat([pl.read_parquet(path) for path in found]).to_dicts() if found else []
 
 
-def test_a_run_gives_what_a_preview_gives(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_equals_a_preview(spark: SparkSession, tmp_path: Path) -> None:
     net, data = network(), calls()
     expected = bx.preview(net, {"calls": data})
     sinks = {name: tmp_path / name for name in net.outputs}
@@ -68,7 +74,7 @@ def test_a_run_gives_what_a_preview_gives(spark: SparkSession, tmp_path: Path) -
     assert running.stats().boxes["calls"].late == expected.stats["calls"].late
 
 
-def test_what_is_open_is_flushed_once_though_other_inputs_go_on(
+def test_open_windows_are_flushed_once_while_other_inputs_continue(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     net = bx.Network("two")
@@ -111,7 +117,11 @@ def test_random_networks(
         assert written(sinks[name]) == table.to_pylist()
 
 
-def test_a_run_goes_on_where_it_was_stopped(spark: SparkSession, tmp_path: Path) -> None:
+def _note(told: threading.Event, _: bx.Status) -> None:
+    told.set()
+
+
+def test_a_run_resumes_where_it_was_stopped(spark: SparkSession, tmp_path: Path) -> None:
     net, data = network(), calls()
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     sinks = {name: whole / name for name in net.outputs}
@@ -119,6 +129,7 @@ def test_a_run_goes_on_where_it_was_stopped(spark: SparkSession, tmp_path: Path)
     sinks = {name: cut / name for name in net.outputs}
     states = []
     for _ in range(20):
+        told = threading.Event()
         running = bx.run(
             net,
             {"calls": data},
@@ -126,7 +137,9 @@ def test_a_run_goes_on_where_it_was_stopped(spark: SparkSession, tmp_path: Path)
             checkpoint=tmp_path / "check",
             epoch_rows=400,
             spark=spark,
+            tell=partial(_note, told),
         )
+        assert told.wait(PATIENCE)
         states.append(running.stop().state)
         if states[-1] == "finished":
             break
@@ -135,11 +148,28 @@ def test_a_run_goes_on_where_it_was_stopped(spark: SparkSession, tmp_path: Path)
         assert parts(cut / name) == parts(whole / name)
 
 
-@pytest.mark.parametrize("point", ["begin", "save", "commit", "forget"])
+@pytest.mark.parametrize(
+    ("whose", "name", "calls_before"),
+    [
+        (Checkpoint, "begin", 1),
+        (Checkpoint, "commit", 1),
+        (LocalStorage, "put", 2),
+        (LocalStorage, "sync", 2),
+        (LocalStorage, "swap", 3),
+        (LocalStorage, "swap", 4),
+        (LocalStorage, "delete", 3),
+        (FolderWriter, "deliver", 1),
+    ],
+)
 def test_an_epoch_that_breaks_off_is_repeated(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    whose: type,
+    name: str,
+    calls_before: int,
 ) -> None:
-    """Before and inside the commit, the run fails; the next one gives the same bytes."""
+    """The run fails before, during and after a commit; the next one writes the same bytes."""
     net, data = network(), calls()
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     bx.run(net, {"calls": data}, {"counts": whole}, epoch_rows=1000, spark=spark).wait()
@@ -151,18 +181,17 @@ def test_an_epoch_that_breaks_off_is_repeated(
             net, {"calls": data}, sinks, checkpoint=check, epoch_rows=1000, spark=spark
         ).wait()
 
-    name = {"forget": "_forget", "save": "_write"}.get(point, point)
-    original = getattr(Checkpoint, name)
-    calls_left = [3 if point == "save" else 1]
+    original = getattr(whose, name)
+    calls_left = [calls_before]
 
-    def breaks(self: Checkpoint, *given: Any) -> Any:
+    def breaks(self: Any, *given: Any) -> Any:
         calls_left[0] -= 1
         if calls_left[0] < 0:
             raise RuntimeError("the disk is gone")
         return original(self, *given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoint, name, breaks)
+        patch.setattr(whose, name, breaks)
         with pytest.raises(RuntimeError, match="the disk is gone"):
             go()
     assert go().state == "finished"
@@ -229,21 +258,21 @@ class TestMistakes:
         net.output("o", net.input("i", ts="t", fields={"t": "int"}).filter("t > 0").named("f"))
         source = {"i": bx.rate(10, t="value")}
         first = bx.run(net, source, checkpoint=tmp_path, spark=spark)
-        with pytest.raises(bx.BoxcarsError, match="another run uses this checkpoint"):
+        with pytest.raises(bx.BoxcarsError, match="another run is using this checkpoint"):
             bx.run(net, source, checkpoint=tmp_path, spark=spark)
         time.sleep(0.5)
         first.stop()
-        (tmp_path / "state" / "00000000-0000-0000.arrow").touch()
+        leftover = tmp_path / "state" / "00000000-0001-f-0-000000000000.state"
+        leftover.touch()
         bx.run(net, source, checkpoint=tmp_path, spark=spark).stop()
-        assert not (tmp_path / "state" / "00000000-0000-0000.arrow").exists()
+        assert not leftover.exists()
 
     def test_a_damaged_checkpoint(self, spark: SparkSession, tmp_path: Path) -> None:
-        """It is a copy, for a worker that has written states has them still at hand."""
+        """It is a copy, because a worker that has written states still has them in memory."""
         data, first, copy = {"calls": calls(300)}, tmp_path / "first", tmp_path / "copy"
         bx.run(network(), data, checkpoint=first, epoch_rows=200, spark=spark).wait()
         shutil.copytree(first, copy)
-        done = max((copy / "epochs").glob("*.done.json"))
-        done.write_text(json.dumps({**json.loads(done.read_text()), "final": False}))
+        edit(copy, "manifest", lambda manifest: {**manifest, "final": False})
         for state in (copy / "state").iterdir():
             state.write_bytes(b"no arrow")
         with pytest.raises(bx.BoxcarsError, match="the checkpoint is damaged"):
@@ -251,7 +280,7 @@ class TestMistakes:
 
     def test_sinks_and_sources(self, spark: SparkSession, tmp_path: Path) -> None:
         data = {"calls": calls(10)}
-        with pytest.raises(bx.BoxcarsError, match="out.txt: expected a name that ends"):
+        with pytest.raises(bx.BoxcarsError, match="out.txt: expected a file name ending"):
             bx.run(network(), data, {"counts": "out.txt"}, spark=spark)
         with pytest.raises(
             bx.BoxcarsError, match="there is no output 'count'. Did you mean 'count"
@@ -283,9 +312,9 @@ class TestMistakes:
         assert pl.read_parquet(part)["source"].to_list() == ["calls", "calls"]
 
 
-def test_what_no_epoch_needs_is_removed(spark: SparkSession, tmp_path: Path) -> None:
+def test_unneeded_files_are_removed(spark: SparkSession, tmp_path: Path) -> None:
     bx.run(network(), {"calls": calls()}, checkpoint=tmp_path, epoch_rows=100, spark=spark).wait()
-    manifests = sorted((tmp_path / "epochs").glob("*.done.json"))
-    assert [path.name[:8] for path in manifests] == ["00000029", "00000030"]
-    needed = {file for path in manifests for *_, file in json.loads(path.read_text())["state"]}
-    assert {path.name for path in (tmp_path / "state").iterdir()} == needed
+    manifests = read(tmp_path, "manifest")
+    assert [manifest["epoch"] for manifest in manifests] == [29, 30]
+    needed = {StateRef.of(ref).file for manifest in manifests for ref in manifest["state"]}
+    assert {f"state/{path.name}" for path in (tmp_path / "state").iterdir()} == needed

@@ -1,4 +1,4 @@
-"""Sinks of runs: each epoch is delivered once, whatever happens to the run."""
+"""Sinks of runs: each epoch is delivered once, despite crashes and restarts."""
 
 import json
 import os
@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import boxcars as bx
 from boxcars.cli import app
 from boxcars.connectors.files import SUFFIXES, read_input, replacing
+from boxcars.connectors.write.writers import CallbackWriter
 from boxcars.engine.state.checkpoint import Checkpoint
 
 FIELDS = {"t": "int", "who": "str"}
@@ -79,7 +80,7 @@ class TestOneFile:
 
     def test_an_input_that_never_ends(self, spark: SparkSession, tmp_path: Path) -> None:
         source = {"rows": bx.rate(1, t="value", who="'x'")}
-        with pytest.raises(bx.BoxcarsError, match="output 'all': input 'rows' never ends, so"):
+        with pytest.raises(bx.BoxcarsError, match="output 'all': input 'rows' is unbounded, so"):
             bx.run(network(), source, {"all": tmp_path / "a.csv"}, spark=spark)
 
 
@@ -93,14 +94,14 @@ def test_a_folder(spark: SparkSession, tmp_path: Path) -> None:
 def test_parts_of_another_run_in_a_folder(
     spark: SparkSession, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """A new run does not mix with them; one that goes on from its checkpoint has parts there."""
+    """A new run does not mix with them; a resumed run has its own parts there."""
     sinks = {"all": tmp_path / "out"}
     source = {"rows": bx.script([*ROWS[:10], bx.ABORT, *ROWS[10:]])}
     with pytest.raises(bx.Aborted):
         bx.run(network(), source, sinks, **options).wait()
     bx.run(network(), source, sinks, **options).wait()
     assert pl.read_parquet(tmp_path / "out/*.parquet").height == len(ROWS)
-    words = "output 'all': .*/out has parts of another run: give it another folder, or remove"
+    words = "output 'all': .*/out has parts of another run: use another folder, or remove"
     for checkpoint in (None, tmp_path / "other"):
         with pytest.raises(bx.BoxcarsError, match=words):
             bx.run(network(), {"rows": ROWS}, sinks, checkpoint=checkpoint, spark=spark)
@@ -111,14 +112,14 @@ def test_another_sink_than_before(options: dict[str, Any], tmp_path: Path) -> No
     source = {"rows": bx.script([*ROWS[:10], bx.EOF, *ROWS[10:]])}
     file = tmp_path / "all.csv"
     bx.run(network(), source, {"all": file}, **options).wait()
-    with pytest.raises(bx.BoxcarsError, match=r"'all': what came so far is for .*all\.csv"):
+    with pytest.raises(bx.BoxcarsError, match=r"'all': the results so far are for .*all\.csv"):
         bx.run(network(), source, {"all": tmp_path / "out"}, **options)
     bx.run(network(), source, {"all": file}, **options).wait()
     assert pl.read_csv(file).height == len(ROWS)
 
 
-def test_what_a_killed_worker_left_in_a_folder(spark: SparkSession, tmp_path: Path) -> None:
-    """Readers that take all files of a folder do not meet it, and the next run removes it."""
+def test_leftovers_of_a_killed_worker(spark: SparkSession, tmp_path: Path) -> None:
+    """Readers of all files of a folder do not see it, and the next run removes it."""
     part = tmp_path / "out" / "part-00000001.parquet"
     part.parent.mkdir()
     with replacing(part) as new:
@@ -177,9 +178,18 @@ class TestFunctions:
         with pytest.raises(bx.BoxcarsError, match="output 'all': .*(is damaged|was delivered)"):
             bx.run(network(), source, sinks, **options).wait()
 
-    def test_a_crash_between_the_call_and_the_manifest(
-        self, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        ("whose", "name"), [(Checkpoint, "commit"), (CallbackWriter, "deliver")], ids=str
+    )
+    def test_a_crash_around_the_commit(
+        self,
+        options: dict[str, Any],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        whose: type,
+        name: str,
     ) -> None:
+        """Nothing is delivered before it is committed, and what is committed is delivered."""
         calls: list[int] = []
         sinks = {"all": bx.callback(lambda _, epoch: calls.append(epoch))}
 
@@ -187,10 +197,10 @@ class TestFunctions:
             raise RuntimeError("the disk is gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr(Checkpoint, "commit", breaks)
+            patch.setattr(whose, name, breaks)
             with pytest.raises(RuntimeError, match="the disk is gone"):
                 bx.run(network(), {"rows": ROWS}, sinks, **options).wait()
-        assert calls == [1]
+        assert calls == []
         bx.run(network(), {"rows": ROWS}, sinks, **options).wait()
         assert calls == [1, 2, 3, 4]
         assert staged(tmp_path) == []
@@ -245,18 +255,20 @@ def test_a_run_without_a_checkpoint_leaves_nothing(
 def test_mistakes(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for sink, words in {
-        "out.txt": "expected a name that ends in .parquet",
+        "out.txt": "expected a file name ending in .parquet",
         "kfaka://x": "output 'all': there is no connector 'kfaka://'",
-        5: "output 'all': expected a path, an address, bx.files, .* got 5",
+        5: "output 'all': expected a path, a URL, bx.files, .* got 5",
         bx.files("out/", follow=True): "a sink can't be followed",
-        f"{tmp_path}/file/": "expected a folder, and this is a file",
+        f"{tmp_path}/file/": "expected a folder, got a file",
     }.items():
         with pytest.raises(bx.BoxcarsError, match=words):
             bx.run(network(), {"rows": ROWS}, {"all": sink}, spark=spark)
     with pytest.raises(bx.BoxcarsError, match="expected a function of a table and an epoch, got 5"):
         bx.callback(5)  # type: ignore[arg-type]
     sinks = {"all": tmp_path / "out", "none": f"{tmp_path}/out/"}
-    with pytest.raises(bx.BoxcarsError, match="output 'none': .*: another output is written there"):
+    with pytest.raises(
+        bx.BoxcarsError, match="output 'none': .*: another output already writes there"
+    ):
         bx.run(network(), {"rows": ROWS}, sinks, spark=spark)
 
 
@@ -274,7 +286,7 @@ class TestCommandLine:
         assert done.stdout == "all: 4 tuples\nnone: 0 tuples\n"
 
     def test_ctrl_c_that_reaches_another_thread(self, spark: SparkSession, tmp_path: Path) -> None:
-        """The system gives a signal to any thread that takes it; the one that waits wakes up."""
+        """The system delivers a signal to any thread; the waiting one wakes up."""
         (tmp_path / "in").mkdir()
         running = bx.run(network(), {"rows": bx.files(tmp_path / "in", follow=True)}, spark=spark)
         send = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
@@ -294,7 +306,7 @@ class TestCommandLine:
             running.stop()
 
     def test_ctrl_c(self, tmp_path: Path) -> None:
-        """As a terminal does it: all processes of the group are told."""
+        """Like a terminal: all processes of the group get the signal."""
         bx.save(network(), tmp_path / "net.yaml")
         (tmp_path / "in").mkdir()
         (tmp_path / "in/a.csv").write_text("t,who\n" + "".join(f"{n},x\n" for n in range(500)))
@@ -312,11 +324,11 @@ class TestCommandLine:
             first = process.stdout.readline()
             os.killpg(process.pid, signal.SIGINT)
             out, err = first + process.stdout.read(), process.stderr.read()
-        assert "stopping behind this epoch" in err
-        assert "; run it again to go on" in err
+        assert "stopping after this epoch" in err
+        assert "; run it again to resume" in err
         assert process.returncode == 0
         times = [json.loads(line)["t"] for line in out.splitlines()]
         assert times == list(range(len(times)))
-        last = Checkpoint(tmp_path / "check").last()
+        last = Checkpoint.at(tmp_path / "check").last()
         assert last is not None
         assert last.places["rows"].position == len(times) + 1

@@ -1,8 +1,7 @@
-"""A run that goes on and on keeps its memory and its checkpoint as they are.
+"""The memory and the checkpoint of a long run do not grow.
 
-Windows by time, windows of tuples by keys that come and go, and a join, for 20 minutes or as many
-seconds as ``BOXCARS_SOAK`` says. What is sampled in the last quarter must not exceed what was
-sampled in the second one.
+Time windows, tuple windows by keys that come and go, and a join, for 20 minutes or ``BOXCARS_SOAK``
+seconds. The samples of the last quarter must not exceed those of the second one.
 """
 
 import os
@@ -21,12 +20,12 @@ SECONDS = float(os.environ.get("BOXCARS_SOAK", "1200"))
 RATE = 2000
 SAMPLES = 240
 MARGIN = 1.15
-"""By how much the last quarter may exceed the second."""
+"""Factor by which the last quarter may exceed the second."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a run takes: memory in MiB, and what is in its checkpoint."""
+    """Resources of a run: memory in MiB, and the contents of its checkpoint."""
 
     driver: float
     jvm: float
@@ -36,7 +35,7 @@ class Sample:
 
 
 NOISE = Sample(driver=30, jvm=60, workers=60, files=20, kilobytes=200)
-"""What may come on top of that, however little there is."""
+"""Absolute tolerance in addition, for small values."""
 
 
 def network() -> bx.Network:
@@ -53,7 +52,7 @@ def network() -> bx.Network:
 
 
 def sources() -> dict[str, object]:
-    """Ten seconds of the stream in one of ours; every half a minute of it has its own phones."""
+    """Ten seconds of the stream per second; every half minute of it has new phones."""
     time, rows = f"value // {RATE // 10}", RATE * 3
     phone = f"concat('p', cast(value // {rows} * 500 + value * 7919 % 1000 as varchar))"
     return {
@@ -63,7 +62,7 @@ def sources() -> dict[str, object]:
 
 
 def sample(checkpoint: Path) -> Sample:
-    """How things stand now."""
+    """Sample the resources now."""
     listed = subprocess.run(
         ["ps", "-A", "-o", "pid=,ppid=,rss=,comm="], capture_output=True, text=True, check=True
     )
@@ -86,7 +85,7 @@ def sample(checkpoint: Path) -> Sample:
 
 
 def _size(path: Path) -> int | None:
-    """The size of a file, unless it is gone by now."""
+    """The size of a file, or None if it was removed."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -110,7 +109,7 @@ def typical(samples: list[Sample]) -> Sample:
 
 
 def grown(samples: list[Sample], noise: Sample = NOISE) -> list[str]:
-    """What the last quarter takes more of than the second."""
+    """The resources that have grown from the second quarter to the last."""
     quarter = len(samples) // 4
     second, last = typical(samples[quarter : 2 * quarter]), typical(samples[3 * quarter :])
     print(f"{second}\n{last}")

@@ -1,4 +1,4 @@
-"""Sources of runs: whatever happens to the run, it reads every row once and in order."""
+"""Sources of runs: every row is read once and in order, despite crashes and restarts."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 import boxcars as bx
 from boxcars.connectors.files import SUFFIXES, write_table
-from boxcars.connectors.read.base import Place
-from boxcars.connectors.read.file_reader import FileLog, FollowedFiles
+from boxcars.connectors.read.base import Offset
+from boxcars.connectors.read.file_reader import FileLog, FollowedFiles, ListedFiles
 from boxcars.connectors.read.rate import RateReader
 from boxcars.connectors.read.sources import source_of
 from boxcars.connectors.read.splits import FileSplit, RateSplit, read_split, split_of
@@ -27,7 +27,7 @@ FIELDS = {"t": "int", "v": "float"}
 
 
 def network(fields: Mapping[str, str] = FIELDS) -> bx.Network:
-    """Counts of windows, and every tuple as it came."""
+    """Window counts, and every tuple as it arrived."""
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields=dict(fields))
     net.output("all", rows)
@@ -69,7 +69,7 @@ class Runs:
         return pl.concat([pl.read_parquet(path) for path in paths]).to_dicts() if paths else []
 
     def times(self) -> list[int]:
-        """What came out; of a run that has not ended the last one waits for others like it."""
+        """The output; in a run that has not ended the last window is still open."""
         return [row["t"] for row in self.out()]
 
     def kept(self) -> list[Path]:
@@ -98,8 +98,8 @@ class TestFiles:
         assert (status.state, status.epoch, status.read) == ("finished", 6, {"rows": 40})
         assert runs.times() == list(range(40))
 
-    def test_a_stopped_run_goes_on_with_the_same_list(self, runs: Runs, tmp_path: Path) -> None:
-        """A file that comes in front of the others later does not shift what is read."""
+    def test_a_stopped_run_resumes_with_the_same_list(self, runs: Runs, tmp_path: Path) -> None:
+        """A file that later sorts before the others does not shift the offsets."""
         put(tmp_path / "in/b.parquet", 0, 10)
         put(tmp_path / "in/c.parquet", 10, 20)
         started = Event()
@@ -116,14 +116,29 @@ class TestFiles:
         assert runs.start(f"{tmp_path}/in", epoch_rows=4).wait().state == "finished"
         assert runs.times() == list(range(20))
 
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_an_edited_file_is_noticed(self, tmp_path: Path, suffix: str) -> None:
+        """The rest of a partly read file is not taken from another version of it."""
+        path = put(tmp_path / f"a{suffix}", 0, 20)
+        first = ListedFiles([path], ENTITY).take(Offset(), 5)
+        (split,) = first.splits
+        os.utime(path, ns=(1, 1))  # copied or restored, with the same rows
+        assert ListedFiles([path], ENTITY).take(first.offset, 5).offset.row == 10
+        path.unlink()
+        write_table(frame(0, 20).with_columns(v=1 - pl.col("v")).to_arrow(), path)
+        with pytest.raises(bx.BoxcarsError, match=r"a\.\w+: the file has changed since the run"):
+            ListedFiles([path], ENTITY).take(first.offset, 5)
+        with pytest.raises(bx.BoxcarsError, match="Restore it as it was"):
+            read_split(split, ENTITY)
+
     def test_only_row_groups_that_are_needed(self, tmp_path: Path) -> None:
         path = tmp_path / "big.parquet"
         pq.write_table(frame(0, 1000).to_arrow(), path, row_group_size=100)
         split = FileSplit(str(path), 150, 320, 150)
         assert read_split(split, ENTITY).tuples["t"].to_list() == list(range(150, 320))
 
-    def test_a_file_in_the_place_of_another(self, tmp_path: Path) -> None:
-        """What a worker keeps of a file is not used for another with its name."""
+    def test_a_file_that_replaces_another(self, tmp_path: Path) -> None:
+        """What a worker caches of a file is not used for another file with the same name."""
         path = tmp_path / "a.csv"
         for first in (0, 5):
             put(path, first, first + 5)
@@ -135,10 +150,10 @@ class TestFiles:
             assert split_of(json.loads(json.dumps(split.__dict__))) == split
 
     def test_mistakes(self, runs: Runs, tmp_path: Path) -> None:
-        with pytest.raises(bx.BoxcarsError, match=r"input 'rows': .*no .parquet, .* of that kind"):
+        with pytest.raises(bx.BoxcarsError, match=r"input 'rows': .*no .parquet, .* matches"):
             runs.start(bx.files(f"{tmp_path}/*.csv"))
         put(tmp_path / "a.parquet", 0, 1)
-        with pytest.raises(bx.BoxcarsError, match="only a folder or a pattern can be followed"):
+        with pytest.raises(bx.BoxcarsError, match="expected a folder or a pattern to follow"):
             runs.start(bx.files(tmp_path / "a.parquet", follow=True))
         with pytest.raises(bx.BoxcarsError, match="there is no such folder to follow"):
             runs.start(bx.files(tmp_path / "missing", follow=True))
@@ -171,7 +186,7 @@ class TestFollow:
         assert runs.times() == list(range(29))
         assert [row["n"] for row in runs.out("counts")] == [10, 10]
 
-    def test_a_folder_that_says_it_is_complete(self, runs: Runs, tmp_path: Path) -> None:
+    def test_a_folder_that_is_marked_complete(self, runs: Runs, tmp_path: Path) -> None:
         folder = tmp_path / "in"
         put(folder / "a.parquet", 0, 10)
         with runs.live(bx.files(folder, follow=True), epoch_rows=7) as running:
@@ -192,28 +207,28 @@ class TestFollow:
 
         monkeypatch.setattr("boxcars.connectors.read.file_reader.count_tuples", count)
         log = tmp_path / "log"
-        reader, place = FollowedFiles(f"{tmp_path}/*.csv", FileLog(log), ENTITY), Place()
+        reader, place = FollowedFiles(f"{tmp_path}/*.csv", FileLog(log), ENTITY), Offset()
         for name in ("b.csv", "a.csv"):
             (tmp_path / name).touch()
             for _ in range(3):
-                place = reader.take(place, 1).place
+                place = reader.take(place, 1).offset
         again = FollowedFiles(f"{tmp_path}/*.csv", FileLog(log), ENTITY)
         (tmp_path / "0.csv").touch()
         piece = again.take(place, 10)
         assert counted == ["b.csv", "a.csv", "0.csv"]
-        assert piece.splits == (FileSplit(str(tmp_path / "0.csv"), 0, 2, 4),)
+        assert piece.splits == (FileSplit(str(tmp_path / "0.csv"), 0, 2, 4, "0-00000000"),)
 
-    def test_names_that_are_gone_are_forgotten(
+    def test_removed_names_are_forgotten(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("boxcars.connectors.read.file_reader._SPARE", 3)
         log = tmp_path / "log"
-        reader, place = FollowedFiles(f"{tmp_path}/*.csv", FileLog(log), ENTITY), Place()
+        reader, place = FollowedFiles(f"{tmp_path}/*.csv", FileLog(log), ENTITY), Offset()
         for number in range(20):
             path = put(tmp_path / f"{number}.csv", number, number + 1)
-            place = reader.take(place, 10).place
+            place = reader.take(place, 10).offset
             path.unlink()
-        assert place == Place(20, 20)
+        assert place == Offset(20, 20)
         assert len(log.read_text().splitlines()) < 8
         assert FileLog(log).next == 20
 
@@ -230,7 +245,7 @@ class TestFollow:
     def test_a_damaged_log_is_no_end_of_the_input(
         self, runs: Runs, tmp_path: Path, lost: str
     ) -> None:
-        """Files would be read again, or never: neither is silent."""
+        """Files would be read again or never: both are errors."""
         source = bx.files(tmp_path / "in", follow=True)
         for number in range(4):
             put(tmp_path / f"in/{number}.csv", number, number + 1)
@@ -252,7 +267,7 @@ class TestFollow:
         assert list(FileLog(tmp_path / "log").entries) == [(0, "a"), (1, "b"), (2, "c")]
 
     def test_a_file_that_is_no_good(self, runs: Runs, tmp_path: Path) -> None:
-        """The run fails and says which; without the file, or with a good one, it goes on."""
+        """The run fails and names the file; without it, or with a good one, the run resumes."""
         folder = tmp_path / "in"
         put(folder / "a.parquet", 0, 5)
         (folder / "b.parquet").write_bytes(b"nothing")
@@ -276,12 +291,12 @@ class TestRate:
     def test_they_come_due_by_the_clock(self) -> None:
         now = [100.0]
         reader = RateReader(bx.rate(10, rows=40, t="value", v=1.5), ENTITY, lambda: now[0])
-        assert reader.take(Place(5), 100).splits == ()
+        assert reader.take(Offset(5), 100).splits == ()
         now[0] += 2
-        piece = reader.take(Place(5), 100)
-        assert piece.place == Place(25)
+        piece = reader.take(Offset(5), 100)
+        assert piece.offset == Offset(25)
         now[0] += 2
-        assert reader.take(piece.place, 100).place == Place(40, ended=True)
+        assert reader.take(piece.offset, 100).offset == Offset(40, ended=True)
 
     def test_a_run_goes_on(self, runs: Runs) -> None:
         source = bx.rate(2000, t="value", v=0)
@@ -308,7 +323,7 @@ class TestRate:
             runs.start(bx.rate(None, rows=3, t="value // (value - 1)", v=0)).wait()
 
     def test_numbers(self) -> None:
-        with pytest.raises(bx.BoxcarsError, match="more than 0 rows a second, got 0"):
+        with pytest.raises(bx.BoxcarsError, match="more than 0 rows per second, got 0"):
             bx.rate(0)
         with pytest.raises(bx.BoxcarsError, match="0 rows or more, got -1"):
             bx.rate(5, rows=-1)
@@ -327,7 +342,7 @@ class TestRate:
 class TestScript:
     def test_abort(self, runs: Runs) -> None:
         source = bx.script([*rows(0, 3), bx.ABORT, *rows(3, 5), bx.PAUSE, *rows(5, 30)])
-        with pytest.raises(bx.Aborted, match="input 'rows': its script says ABORT in epoch 1"):
+        with pytest.raises(bx.Aborted, match="input 'rows': its script requested ABORT in epoch 1"):
             runs.start(source).wait()
         assert runs.start(source).wait().epoch == 3
         assert runs.times() == list(range(30))
@@ -364,7 +379,7 @@ class TestScript:
 
 
 def test_inputs_of_many_kinds(spark: SparkSession, tmp_path: Path) -> None:
-    """An input that has ended, one that stops at EOF and one at hand, in one run."""
+    """An input that has ended, one that stops at EOF and one in memory, in one run."""
     net = bx.Network("three")
     inputs = [net.input(name, ts="t", fields=FIELDS) for name in "abc"]
     net.output("all", (inputs[0] | inputs[1] | inputs[2]).named("u"))
@@ -393,7 +408,7 @@ class TestSpark:
     def test_many_batches_in_an_epoch(
         self, runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Spark waits for the run, and the run does not wait for Spark."""
+        """Spark blocks if the run is slower, but the run does not wait for Spark."""
         monkeypatch.setattr("boxcars.connectors.read.journal_batches.AHEAD", 2)
         source = bx.stream(self.source(runs.spark, tmp_path / "in", 4), trigger="available now")
         assert runs.start(source).wait(PATIENCE).state == "finished"
@@ -416,7 +431,7 @@ class TestSpark:
         assert runs.times() == list(range(29))
 
     def test_partitions_without_order(self, runs: Runs) -> None:
-        """Spark's rate deals its rows out to two partitions: none comes late."""
+        """Spark's rate source distributes its rows over two partitions: no tuple is late."""
         rate = runs.spark.readStream.format("rate").option("rowsPerSecond", 100)
         frame = rate.load().selectExpr("value AS t", "1.5D AS v")
         with runs.live(bx.stream(frame, trigger="100 milliseconds")) as running:
@@ -454,16 +469,16 @@ class TestSpark:
             runs.start(spark.range(5).selectExpr("id AS t", "array(1) AS v"))
         with pytest.raises(bx.BoxcarsError, match="field 't' is Boolean in the data, expected an"):
             runs.start(spark.range(5).selectExpr("true AS t", "1.5D AS v"))
-        with pytest.raises(bx.BoxcarsError, match="expected a DataFrame of Spark, got a dict"):
+        with pytest.raises(bx.BoxcarsError, match="expected a Spark DataFrame, got a dict"):
             runs.start(bx.stream({}))
         source = self.source(spark, tmp_path / "in", 1)
-        with pytest.raises(bx.BoxcarsError, match="input 'rows': the DataFrame of Spark failed: "):
+        with pytest.raises(bx.BoxcarsError, match="input 'rows': the Spark DataFrame failed: "):
             runs.start(bx.stream(source, trigger="now and then")).wait()
 
     def test_a_stream_that_fails(self, runs: Runs, tmp_path: Path) -> None:
         source = self.source(runs.spark, tmp_path / "in", 1)
         (tmp_path / "in/0.parquet").write_bytes(b"nothing")
-        with pytest.raises(bx.BoxcarsError, match="input 'rows': the DataFrame of Spark") as error:
+        with pytest.raises(bx.BoxcarsError, match="input 'rows': the Spark DataFrame") as error:
             runs.start(source).wait()
         assert len(str(error.value).splitlines()) == 1
 
@@ -478,5 +493,7 @@ def test_a_preview_takes_the_sources_of_a_run(tmp_path: Path) -> None:
         bx.script([{"t": 1}, bx.PAUSE, {"t": 2}, bx.ABORT, {"t": 3}]),
     ):
         assert bx.preview(net, {"i": source})["o"]["t"].to_pylist() == [2, 3]
-    with pytest.raises(bx.BoxcarsError, match="input 'i': rate: it never ends: give it rows."):
+    with pytest.raises(
+        bx.BoxcarsError, match="input 'i': rate: the source is unbounded: limit it with rows"
+    ):
         bx.preview(net, {"i": bx.rate(10, t="value")})

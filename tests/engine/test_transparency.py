@@ -1,4 +1,4 @@
-"""The promise: what comes out depends on what came in, not on how it was cut into trains."""
+"""Transparency: the output depends on the input only, not on how it is split into trains."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.engine.flow.input_ordering import Turn, ordered_turns
-from boxcars.engine.flow.single_instance import Whole
+from boxcars.engine.flow.single_instance import SingleInstance
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.model.network import Network
 from boxcars.model.serialize import network_to_plain
@@ -83,8 +83,8 @@ def as_columns(net: Network, name: str, inputs: dict[str, list[dict[str, Any]]])
 
 @given(st.data())
 @settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_cut_of_any_network_gives_the_same(data: st.DataObject) -> None:
-    """Every box that runs, in random networks: bit by bit the same, late and dead included."""
+def test_any_split_of_any_network_has_the_same_results(data: st.DataObject) -> None:
+    """Every box, in random networks: bitwise equal results, including late and dead tuples."""
     net = data.draw(networks(boxes=7, runnable=True))
     inputs = data.draw(rows(net))
     sources = {name: as_columns(net, name, inputs) for name in inputs}
@@ -105,11 +105,11 @@ def test_any_cut_of_any_network_gives_the_same(data: st.DataObject) -> None:
 @given(st.data())
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_inputs_may_end_long_before_others(data: st.DataObject) -> None:
-    """Turns behind the end of an input, of some and of all, change nothing."""
+    """Turns after the end of some or all inputs change nothing."""
     net = data.draw(networks(boxes=6, runnable=True))
     drawn = data.draw(rows(net))
     inputs = {name: as_columns(net, name, drawn) for name in drawn}
-    whole = Whole(net.check().or_raise(), Tables(net.tables, {}))
+    whole = SingleInstance(net.check().or_raise(), Tables(net.tables, {}))
     turns = 6
     feeds = [
         _ending(
@@ -131,9 +131,9 @@ def test_inputs_may_end_long_before_others(data: st.DataObject) -> None:
 
 
 def _ending(turns: Iterator[Turn], number: int) -> Iterator[Turn]:
-    """The turns of an input, and empty ones behind its end."""
+    """The turns of an input, and empty ones after its end."""
     for turn in turns:
         number -= 1
         yield turn
     rest = replace(turn, train=turn.train[:0], late=turn.late[:0], late_at=turn.late_at[:0])
-    yield from [rest] * (number + 1)  # and one behind the end of all
+    yield from [rest] * (number + 1)  # and one after the end of all

@@ -1,4 +1,4 @@
-"""One frame that the tests of expressions share."""
+"""A frame shared by the tests of expressions."""
 
 from datetime import datetime
 from typing import Any
@@ -39,7 +39,7 @@ FRAME = pl.DataFrame([ROW, dict.fromkeys(ROW)], schema=SCHEMA.dtypes, orient="ro
 
 
 def value(text: str) -> Any:
-    """The value of an expression in the first row; its column must have the promised type."""
+    """The value of an expression in the first row; its column must have the declared type."""
     expr = Expr.of(text)
     column = FRAME.with_columns(expr.compile(SCHEMA).alias("result"))["result"]
     assert column.dtype == expr.type_in(SCHEMA).dtype

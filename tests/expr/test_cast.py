@@ -1,4 +1,4 @@
-"""Casts: what can be converted is, what can't is null."""
+"""Casts: convertible values are converted, others become null."""
 
 from datetime import datetime
 
@@ -59,6 +59,6 @@ def test_values(text, expected):
 
 
 @pytest.mark.parametrize("text", ["y::int", "t::bool", "b::timestamp", "i::bytes"])
-def test_what_makes_no_sense_is_refused(text):
+def test_invalid_statements_are_rejected(text):
     with pytest.raises(Wrong, match="can't cast"):
         Expr.of(text).type_in(SCHEMA)

@@ -64,7 +64,7 @@ def test_infinities_and_nan():
     assert column("x / y", full) == [None] * 4
 
 
-def test_a_constant_modulo_nulls_is_as_long_as_they_are() -> None:
+def test_a_constant_modulo_nulls_has_as_many_rows() -> None:
     schema = Schema.of({"i": "int"}, ts="i")
     frame = pl.DataFrame({"i": [None, None]}, {"i": pl.Int64})
     for text in ("0 % i", "0 < 0 % i", "5 % i = 0", "0.5 % i > 1"):

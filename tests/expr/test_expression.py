@@ -1,4 +1,4 @@
-"""Expr: typical mistakes and their exact words, and the questions other boxes ask."""
+"""Expr: common mistakes and their exact messages, and the queries that boxes use."""
 
 import polars as pl
 import pytest
@@ -46,8 +46,13 @@ MISTAKES = {
         "double, float, int, integer, long, ...."
     ),
     "CAST(time AS bool)": "can't cast time (timestamp) to bool.",
-    "9223372036854775808": "9223372036854775808 is too large for an int: it has 64 bits.",
-    "NULL": "can't tell the type of 'NULL': write it like CAST(NULL AS int).",
+    "9223372036854775808": "9223372036854775808 is too large for a 64-bit int.",
+    "NULL": "the type of 'NULL' is unknown: write it like CAST(NULL AS int).",
+    "sum(n)": "'sum' is an aggregate function: use it in an aggregate box.",
+    "count(distinct n)": (
+        "can't read 'count(distinct n)': unexpected 'n' at column 16 "
+        "(write count_distinct(x) for the number of distinct values)."
+    ),
     "time < now()": (
         "there is no 'now': the output is a function of the input alone. Use a field of the stream."
     ),
@@ -59,22 +64,22 @@ MISTAKES = {
     "regexp_like(caller, '(')": "'(' is not a regular expression.",
     "date_trunc('our', time)": "unknown unit 'our' of time. Did you mean 'hour'?",
     "date_format(time, 'yyyy-MM-dd HH:mm:ss')": (
-        "'yyyy-MM-dd HH:mm:ss' would be the same text for every timestamp: a format has directives "
-        "with %, those of strftime. Write '%Y-%m-%d %H:%M:%S'."
+        "'yyyy-MM-dd HH:mm:ss' gives the same text for every timestamp: a format needs strftime "
+        "directives with %. Write '%Y-%m-%d %H:%M:%S'."
     ),
     "strftime(time, 'yyyy-MM-dd''T''HH:mm')": (
-        "'yyyy-MM-dd'T'HH:mm' would be the same text for every timestamp: a format has directives "
-        "with %, those of strftime. Write '%Y-%m-%dT%H:%M'."
+        "'yyyy-MM-dd'T'HH:mm' gives the same text for every timestamp: a format needs strftime "
+        "directives with %. Write '%Y-%m-%dT%H:%M'."
     ),
     "to_timestamp(caller, 'dd.MM.yyyy')": (
-        "'dd.MM.yyyy' would be the same text for every timestamp: a format has directives with %, "
-        "those of strftime. Write '%d.%m.%Y'."
+        "'dd.MM.yyyy' gives the same text for every timestamp: a format needs strftime directives "
+        "with %. Write '%d.%m.%Y'."
     ),
     "date_format(time, 'day')": (
-        "'day' would be the same text for every timestamp: a format has directives with %, those "
-        "of strftime. Write '%Y-%m-%d %H:%M:%S'."
+        "'day' gives the same text for every timestamp: a format needs strftime directives with "
+        "%. Write '%Y-%m-%d %H:%M:%S'."
     ),
-    "strftime(time, '%Q')": "'%Q' is not a format of a timestamp.",
+    "strftime(time, '%Q')": "'%Q' is not a timestamp format.",
     "strftime(time, '%H%f')": (
         "'%H%f': %f is the fraction of a second, after a point: write '%S.%f'."
     ),
@@ -134,7 +139,7 @@ def test_expect():
         Expr.of("caller").expect(Type.INT, CALLS)
 
 
-def test_what_is_unknown_is_not_complained_about():
+def test_unknown_types_are_not_reported():
     broken = CALLS.with_fields({**CALLS.fields, "x": Type.UNKNOWN})
     assert Expr.of("nowhere + 'a' * foo(1)").type_in(UNKNOWN_SCHEMA) is Type.UNKNOWN
     assert Expr.of("x + 1 > caller").type_in(broken) is Type.UNKNOWN
@@ -216,11 +221,11 @@ def test_polars_expressions():
     ("expr", "complaint"),
     [
         (pl.col("j"), r"unknown field 'j'\."),
-        (pl.col("s").str.split(","), r"the Polars type List\(String\) is not a type of a field\."),
+        (pl.col("s").str.split(","), r"the Polars type List\(String\) is not a field type\."),
         (pl.col("s") - 1, "Polars can't compute it: "),
     ],
 )
-def test_complaints_about_polars_expressions(expr, complaint):
+def test_errors_of_polars_expressions(expr, complaint):
     with pytest.raises(Wrong, match=complaint):
         Expr.of(expr).type_in(SCHEMA)
 

@@ -1,4 +1,4 @@
-"""Functions of the user's, and the catalogue as a whole."""
+"""User-defined functions, and the catalogue as a whole."""
 
 import polars as pl
 import pytest

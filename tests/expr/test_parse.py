@@ -1,4 +1,4 @@
-"""The grammar: what binds how tight, and the words of every complaint about syntax."""
+"""The grammar: operator precedence, and the text of every syntax error."""
 
 import pytest
 
@@ -42,7 +42,7 @@ from tests.expr.frame import value
         ("a -- a comment", "a"),
     ],
 )
-def test_meaning(text, meaning):
+def test_operators(text, meaning):
     assert parse(text).root == parse(meaning).root
 
 
@@ -81,7 +81,7 @@ def test_names():
             "(SELECT 1)",
             (
                 "can't read '(SELECT 1)': unexpected 'SELECT' at column 2 "
-                "(a query can't stand in an expression)."
+                "(an expression can't contain a query)."
             ),
         ),
         (
@@ -93,7 +93,7 @@ def test_names():
         ),
         (
             "a[1]",
-            ("can't read 'a[1]': unexpected '[' at column 2 (there are no lists and no brackets)."),
+            ("can't read 'a[1]': unexpected '[' at column 2 (lists are not supported)."),
         ),
         ("'a", "can't read ''a': a quote or comment is never closed."),
         ("CASE a END", "can't read 'CASE a END': unexpected 'END' at column 8 (WHEN is missing)."),
@@ -106,12 +106,12 @@ def test_names():
                 "(expected NULL, TRUE, FALSE or DISTINCT FROM)."
             ),
         ),
-        ("INTERVAL '1' MONTH", "an interval can't be in month: not all of them are equally long."),
+        ("INTERVAL '1' MONTH", "an interval can't be in month: their length varies."),
         ("INTERVAL 'x' DAY", "an interval needs a number, got 'x'."),
         ("INTERVAL '1' dax", "unknown unit 'dax' in an interval. Did you mean 'day'?"),
     ],
 )
-def test_complaints(text, complaint):
+def test_errors(text, complaint):
     with pytest.raises(Wrong) as error:
         parse(text)
     assert str(error.value) == complaint
@@ -126,5 +126,5 @@ def test_long_and_deep_texts():
     for deep in ("(" * 5000, "NOT " * 5000, "CASE WHEN " * 3000, "-" + "(-" * 4000):
         with pytest.raises(Wrong, match=f"nested more than {MAX_DEPTH} deep"):
             parse(deep)
-    with pytest.raises(Wrong, match="more than 10000 words"):
+    with pytest.raises(Wrong, match="more than 10000 tokens"):
         parse("+".join(["i"] * 10_000))

@@ -1,4 +1,4 @@
-"""Random expressions over random data agree with an evaluator that is plain Python."""
+"""Random expressions over random data, compared with an evaluator in plain Python."""
 
 import math
 from collections.abc import Callable

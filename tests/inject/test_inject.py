@@ -1,4 +1,4 @@
-"""The load injector: what is sent, when, and what it does when it is told to (fmt-09)."""
+"""The load injector: data, pace and commands (fmt-09)."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from boxcars.inject import (
-    AsFastAsCanBe,
     AtRate,
     Batch,
     ByTime,
@@ -16,6 +15,7 @@ from boxcars.inject import (
     Folders,
     Injector,
     Target,
+    Unthrottled,
     cut,
 )
 from boxcars.model.problem import Wrong
@@ -23,7 +23,7 @@ from tests.patience import PATIENCE, until
 
 
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that only moves when told to."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -33,7 +33,7 @@ class Clock:
 
 
 class Kept(Target):
-    """Keeps what it gets."""
+    """A target that stores its batches."""
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
@@ -64,7 +64,7 @@ def batches(*sizes: int) -> list[Batch]:
     return found
 
 
-def test_all_of_it_in_order() -> None:
+def test_all_batches_in_order() -> None:
     target = Kept()
     injector = Injector(cut(batches(5, 3), 2), target)
     injector.inject()
@@ -87,12 +87,12 @@ def test_a_rate_that_changes() -> None:
     assert (pace.rate, pace.due(batch)) == (40, 0)
     pace.sent(batch)
     assert pace.due(batch) == 0.5
-    with pytest.raises(Wrong, match="expected a pace above 0, got 0"):
+    with pytest.raises(Wrong, match="expected a rate or speed above 0, got 0"):
         pace.change(0)
 
 
 @pytest.mark.parametrize("dated", [False, True])
-def test_the_times_of_the_data(dated: bool) -> None:
+def test_replay_by_timestamps(dated: bool) -> None:
     clock = Clock()
     pace = ByTime({"a": "t"}, speed=2, clock=clock)
 
@@ -109,8 +109,8 @@ def test_the_times_of_the_data(dated: bool) -> None:
     assert (pace.due(at(14)), pace.due(at(15))) == (0, 1)
 
 
-def test_what_is_due_together_goes_together() -> None:
-    """An input with nothing that is due waits; one that is late goes with those before it."""
+def test_tuples_due_together_are_sent_together() -> None:
+    """An input without a due tuple waits; a late tuple is sent with those before it."""
     calls = pl.DataFrame({"t": [1, 2, 5, None]})
     cells = pl.DataFrame({"at": [2.0, 4.9, 1.0, float("nan")]})
     pace = ByTime({"calls": "t", "cells": "at"}, speed=10)
@@ -143,7 +143,7 @@ def test_a_pause_is_not_caught_up(pace: AtRate | ByTime) -> None:
     assert pace.due(three) == pytest.approx(21 if isinstance(pace, ByTime) else 0.1)
 
 
-def test_stamped_when_it_is_sent() -> None:
+def test_stamped_with_the_time_of_sending() -> None:
     frame = pl.DataFrame({"t": [1, 2], "at": [datetime(2000, 1, 1)] * 2, "f": [0.5, 0.5]})
     for field in frame.columns:
         target = Kept()
@@ -154,7 +154,7 @@ def test_stamped_when_it_is_sent() -> None:
         assert int(before) <= seconds <= time.time()
 
 
-def test_it_can_be_paused_and_resumed_and_stopped() -> None:
+def test_pause_resume_and_stop() -> None:
     target = Kept()
     injector = Injector(batches(*[1] * 1000), target, AtRate(200))
     injector.pause()
@@ -170,7 +170,7 @@ def test_it_can_be_paused_and_resumed_and_stopped() -> None:
     assert target.times() == list(range(injector.sent))
 
 
-def test_what_goes_wrong_is_kept() -> None:
+def test_an_error_is_stored_and_raised() -> None:
     class Full(Kept):
         def send(self, batch: Batch) -> None:
             raise Wrong("the disk is full.")
@@ -181,8 +181,8 @@ def test_what_goes_wrong_is_kept() -> None:
         injector.wait(PATIENCE)
 
 
-def test_several_injectors_share_the_input_and_hear_the_same() -> None:
-    """Central, with commands for all: start injection, stop injection, change injection rate."""
+def test_several_injectors_share_the_input_and_the_commands() -> None:
+    """Commands for all injectors: start injection, stop injection, change injection rate."""
     targets = [Kept(), Kept(), Kept()]
     pace = AtRate(300)
     controller = Controller(batches(*[1] * 100), targets, pace)
@@ -199,11 +199,11 @@ def test_several_injectors_share_the_input_and_hear_the_same() -> None:
     for wrong, words in {"rate x": "expected a number", "strat": "Did you mean 'start'"}.items():
         with pytest.raises(Wrong, match=words):
             controller.command(wrong)
-    with pytest.raises(Wrong, match="as fast as they can"):
-        Controller([], targets, AsFastAsCanBe()).command("rate 5")
+    with pytest.raises(Wrong, match="not throttled"):
+        Controller([], targets, Unthrottled()).command("rate 5")
 
 
-def test_an_end_before_the_end() -> None:
+def test_end_before_all_is_sent() -> None:
     target = Kept()
     controller = Controller(batches(*[1] * 1000), [target], AtRate(50))
     controller.start()

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and how a run tells of compiling them."""
+"""The folder of compiled kernels, and how a run reports their compilation."""
 
 import os
 import stat
@@ -10,7 +10,11 @@ from typing import Any
 import numba
 import pytest
 
-from boxcars.engine.exec.compile_progress import compiled_so_far, forget_compiling, noting_compiling
+from boxcars.engine.exec.compile_progress import (
+    compiled_so_far,
+    forget_compiling,
+    reporting_compiling,
+)
 from boxcars.kernels import compile_cache
 from boxcars.kernels.compile_cache import choose_cache, kernels_expected
 from boxcars.model.private_folder import private_folder
@@ -19,20 +23,20 @@ njit: Any = numba.njit
 config: Any = numba.config
 WORK = """
 import boxcars as bx
-from boxcars.engine.exec.compile_progress import noting_compiling
+from boxcars.engine.exec.compile_progress import reporting_compiling
 
 net = bx.Network("n")
 rows = net.input("rows", ts="t", fields={"t": "int", "k": "str", "x": "float"})
 counts = rows.aggregate(bx.time(10, advance=5), by="k", n="count()", s="sum(x)", m="max(x)")
 net.output("out", counts)
 data = {"t": list(range(100)), "k": ["a", "b"] * 50, "x": [1.0] * 100}
-with noting_compiling("."):
+with reporting_compiling("."):
     bx.preview(net, {"rows": data})
 """
 
 
 def test_kernels_are_counted_while_they_are_compiled(tmp_path: Path) -> None:
-    """In a new installation some, and none the next time."""
+    """A new installation compiles some kernels, the next run none."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     found = []
     for _ in range(2):
@@ -54,23 +58,23 @@ def test_a_kernel_counts_once_with_all_that_it_calls(tmp_path: Path) -> None:
         return inner(x) * 2
 
     before = compile_cache._Counter.number
-    with noting_compiling(str(tmp_path)):
+    with reporting_compiling(str(tmp_path)):
         outer(1)
     assert compiled_so_far(tmp_path) == before + 1
 
 
-def test_nobody_minds_if_it_can_not_be_noted(tmp_path: Path) -> None:
+def test_reporting_failures_are_ignored(tmp_path: Path) -> None:
     @njit
     def another(x):
         return x - 1
 
-    with noting_compiling(str(tmp_path / "no" / "folder")):
+    with reporting_compiling(str(tmp_path / "no" / "folder")):
         assert another(3) == 2
 
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installation, a home and a user for whom nothing is writable but temporary files."""
+    """An installation, a home and a user where only temporary files are writable."""
     monkeypatch.setattr(config, "CACHE_DIR", "")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(compile_cache, "_writable", lambda _: False)
@@ -92,8 +96,8 @@ def test_where_something_is_writable_numba_finds_it(
 
 
 @pytest.mark.parametrize("prepared", ["open", "a link"])
-def test_a_folder_that_others_have_prepared(nowhere: Path, prepared: str) -> None:
-    """Code is loaded from there, so it must be the user's own."""
+def test_a_cache_folder_of_another_user_is_rejected(nowhere: Path, prepared: str) -> None:
+    """Code is loaded from there, so the folder must belong to the user."""
     name = nowhere / f"boxcars-kernels-{os.getuid()}"
     if prepared == "open":
         name.mkdir()

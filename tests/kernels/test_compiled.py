@@ -29,7 +29,7 @@ bx.preview(net, {"i": rows}, trains=3)
 
 
 def saved(cache: Path) -> int:
-    """How many times numba wrote compiled code in a process."""
+    """Number of times numba wrote compiled code in a process."""
     env = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DEBUG_CACHE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", WORK], env=env, check=True, capture_output=True, text=True

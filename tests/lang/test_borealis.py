@@ -1,4 +1,4 @@
-"""The XML of Borealis: what the thesis writes, what we add, and what can't be read."""
+"""Borealis XML: the thesis' examples, our extensions, and errors."""
 
 import json
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_the_file_of_the_thesis() -> None:
 
 
 class TestOutputsOfAFilter:
-    """Borealis counts them: one more than there are predicates is the else."""
+    """Borealis counts outputs: one more than the number of predicates means an else output."""
 
     @pytest.mark.parametrize("number", [1, 2])
     def test_by_count(self, number: int) -> None:
@@ -83,7 +83,8 @@ def everything() -> bx.Network:
     net = bx.Network("everything")
     net.superbox(body, limit=None, text="5", more=[1, "a", {"b": None}])
     ticks = net.input("ticks", ts="time", fields={"time": "int"}, slack=2.5, idle=30)
-    raw = net.input("raw", ts="at", fields={"at": "timestamp", "data": "bytes"})
+    raw = net.input("raw", ts="at", fields={"at": "timestamp", "data": "bytes"}, clock="wall")
+    net.input("stamped", ts="arrival", fields={"data": "bytes"})
     net.table("seen", fields={"k": "str", "n": "float"}, key=["k", "n"])
     net.table("keyless", fields={"k": "bool"})
     alarm = ticks.use("alarm", limit=7, text="true").named("alarm").in_group("g")
@@ -129,7 +130,7 @@ def test_characters_that_xml_writes_in_its_own_way(text: str) -> None:
 
 @pytest.mark.parametrize("character", ["\0", "\x07", "\x1b", "\ufffe", "\ud800"])
 def test_characters_that_xml_can_not_hold(character: str) -> None:
-    with pytest.raises(Wrong, match="XML can't hold the character .*: use YAML instead"):
+    with pytest.raises(Wrong, match="XML can't represent the character .*: use YAML instead"):
         bx.dumps(bx.Network(f"a{character}"), "xml")
 
 
@@ -139,23 +140,23 @@ OUT = '<output stream="in"/>'
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (f"{HEAD}{HEAD}{OUT}", "text.xml:2: there are two <schema> 's'."),
-        (f"{HEAD}{HEAD}{OUT}", "text.xml:3: there are two <input> 'in'."),
-        (f"{HEAD}{OUT}{OUT}", "text.xml:2: there are two <output> 'in'."),
+        (f"{HEAD}{HEAD}{OUT}", "text.xml:2: duplicate <schema> 's'."),
+        (f"{HEAD}{HEAD}{OUT}", "text.xml:3: duplicate <input> 'in'."),
+        (f"{HEAD}{OUT}{OUT}", "text.xml:2: duplicate <output> 'in'."),
         (
             HEAD
             + FILTER.format(
                 outs='<out stream="o"/>', more='<parameter name="expression.0" value="x"/>'
             )
             + OUT,
-            "box 'f': there are two <parameter> 'expression.0'.",
+            "box 'f': duplicate <parameter> 'expression.0'.",
         ),
         (
             HEAD + 2 * FILTER.format(outs='<out stream="o"/>', more="") + OUT,
-            "there are two boxes 'f'.",
+            "duplicate box 'f'.",
         ),
-        (HEAD + OUT + '<table name="t" schema="s"/>' * 2, "there are two <table> 't'."),
-        (HEAD + OUT + '<superbox name="t"/>' * 2, "there are two <superbox> 't'."),
+        (HEAD + OUT + '<table name="t" schema="s"/>' * 2, "duplicate <table> 't'."),
+        (HEAD + OUT + '<superbox name="t"/>' * 2, "duplicate <superbox> 't'."),
         (HEAD + OUT + '<bx name="t"/>', "unknown element <bx>. Did you mean 'box'?"),
         (
             HEAD + '<output stream="inn"/>',
@@ -164,7 +165,7 @@ OUT = '<output stream="in"/>'
         (HEAD + OUT + "<input stream='a'/>", "input 'a': <input> needs 'schema'."),
         (
             '<schema name="s"><field name="a" type="int"/></schema><input stream="i" schema="s"/>',
-            "input 'i': which field orders the tuples? Add ts=\"field\".",
+            "input 'i': the order attribute is missing: add ts=\"field\".",
         ),
         (
             HEAD
@@ -178,7 +179,10 @@ OUT = '<output stream="in"/>'
             + FILTER.format(outs='<out stream="o"/>', more='<parameter name="else" value=""/>'),
             "box 'f': parameter 'else' is empty.",
         ),
-        (HEAD + OUT + '<superbox name="t">' * 80 + "</superbox>" * 80, "this is nested too deep."),
+        (
+            HEAD + OUT + '<superbox name="t">' * 80 + "</superbox>" * 80,
+            "this is nested too deeply.",
+        ),
         ("<schema><field/></schema><input/><box><in/><out/></box><output/>", "<box> needs 'type'."),
     ],
     ids=lambda text: text[:30],
@@ -191,24 +195,25 @@ def test_mistakes(body: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "text.xml:1: this is not XML: no element found."),
-        ("<borealis>\n<box></borealis>", "text.xml:2: this is not XML: mismatched tag."),
-        ("<borealis>&nbsp;</borealis>", "this is not XML: undefined entity."),
+        ("", "text.xml:1: invalid XML: no element found."),
+        ("<borealis>\n<box></borealis>", "text.xml:2: invalid XML: mismatched tag."),
+        ("<borealis>&nbsp;</borealis>", "invalid XML: undefined entity."),
         ("<net/>", "text.xml:1: expected <borealis>, got <net>."),
         ('<!DOCTYPE b [<!ENTITY a "b">]><borealis>&a;</borealis>', "a DOCTYPE is not allowed here"),
     ],
 )
-def test_what_is_no_query_file(content: str, words: str) -> None:
+def test_files_that_are_not_queries(content: str, words: str) -> None:
     assert words in "\n".join(str(p) for p in bx.check_text(content, "xml").problems)
 
 
 def test_attributes_of_an_input() -> None:
     net = read(
         '<schema name="s"><field name="at" type="timestamp"/><field name="n" type="long"/></schema>'
-        '<input stream="in" schema="s" ts="at" slack="2.5" idle="10"/><output stream="in"/>'
+        '<input stream="in" schema="s" ts="at" slack="2.5" idle="10" clock="wall"/>'
+        '<output stream="in"/>'
     )
     entity = net.inputs["in"]
-    assert (entity.ts, entity.slack, entity.idle) == ("at", 2.5, 10)
+    assert (entity.ts, entity.slack, entity.idle, entity.clock) == ("at", 2.5, 10, "wall")
     assert str(entity.schema) == "at*: timestamp, n: int"
 
 

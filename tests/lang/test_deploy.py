@@ -39,7 +39,7 @@ def test_there_and_back() -> None:
         ('stream="out"', 'stream="calls"', "deploy.xml:1: output 'out' has no <subscribe>."),
     ],
 )
-def test_what_does_not_fit_the_network(old: str, new: str, words: str) -> None:
+def test_mismatches_with_the_network(old: str, new: str, words: str) -> None:
     problems = Deployment.parse(GOOD.replace(old, new)).problems(network())
     assert any(str(problem).startswith(words) for problem in problems)
 
@@ -57,7 +57,7 @@ def test_what_does_not_fit_the_network(old: str, new: str, words: str) -> None:
         ("group1", "", "deploy.xml:3: <node> needs 'query'."),
         ("<node", "<nod", "deploy.xml:3: unknown element <nod>. Did you mean 'node'?"),
         ("deploy>", "deply>", "deploy.xml:1: expected <deploy>, got <deply>."),
-        ("</deploy>", "", "this is not XML"),
+        ("</deploy>", "", "invalid XML"),
     ],
 )
 def test_mistakes(old: str, new: str, words: str) -> None:

@@ -66,7 +66,7 @@ def test_files_that_can_not_be_written(tmp_path: Path, name: str) -> None:
 def test_an_old_file_stays_if_the_network_can_not_be_written(tmp_path: Path) -> None:
     path = tmp_path / "net.xml"
     path.write_text("old")
-    with pytest.raises(BoxcarsError, match="XML can't hold"):
+    with pytest.raises(BoxcarsError, match="XML can't represent"):
         bx.save(bx.Network("\0"), path)
     assert path.read_text() == "old"
     assert names(tmp_path) == ["net.xml"]
@@ -83,7 +83,7 @@ def test_texts() -> None:
         bx.dumps(network(), "yalm")
 
 
-def test_everything_that_is_wrong_comes_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     text = bx.dumps(network()).replace("t > 1", "u > 1").replace("t: int", "t: itn")
     text = text.replace("from: f", "from: g")
     problems = "\n".join(map(str, bx.check_text(text).problems))

@@ -1,4 +1,4 @@
-"""Modules that a network names: in all languages, imported only where code is allowed."""
+"""Modules that a network names: in all languages, imported only if code is allowed."""
 
 import sys
 from collections.abc import Iterator
@@ -74,6 +74,6 @@ def test_every_language_keeps_them(file: Path, suffix: str) -> None:
         ("modules: [7]", "expected a Python module, such as fraud.functions, got 7."),
     ],
 )
-def test_what_is_no_module(text: str, said: str) -> None:
+def test_modules_that_can_not_be_imported(text: str, said: str) -> None:
     checked = bx.check_text(NETWORK.replace("modules: [rules_of_shop]", text), code=True)
     assert any(said in str(problem) for problem in checked.problems)

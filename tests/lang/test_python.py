@@ -1,4 +1,4 @@
-"""A network as the program that draws it."""
+"""Networks as Python programs."""
 
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def test_the_same_network_in_two_variables_is_one(tmp_path: Path) -> None:
     assert load(tmp_path, START + "same = net").name == "n"
 
 
-def test_what_is_wrong_points_at_its_line(tmp_path: Path) -> None:
+def test_errors_have_their_line(tmp_path: Path) -> None:
     program = (
         START + "a = net.input('a', ts='t', fields={'t': 'int'})\nnet.output('o', a.filter('u'))"
     )
@@ -126,5 +126,5 @@ def test_networks_that_can_not_be_drawn() -> None:
     loop = bx.Network("n").add("a", filter_, ["b"]).add("b", filter_, ["a"])
     with pytest.raises(BoxcarsError, match="the boxes a, b form a loop"):
         python.write(loop)
-    with pytest.raises(BoxcarsError, match="box 'a' reads nothing"):
+    with pytest.raises(BoxcarsError, match="box 'a' has no input"):
         python.write(bx.Network("n").add("a", Node(filter_)))

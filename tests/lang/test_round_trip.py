@@ -1,4 +1,4 @@
-"""Through any language and back a network is the same network."""
+"""A round trip through any language preserves a network."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -35,7 +35,7 @@ def check(path: Path) -> subprocess.CompletedProcess[str]:
 def test_a_project_is_checked_with_all_its_files(tmp_path: Path) -> None:
     done = check(project(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "query is right: inputs 1, boxes 1, outputs 1.\n"
+    assert done.stdout == "query is valid: inputs 1, boxes 1, outputs 1.\n"
 
 
 def test_a_group_without_an_instance(tmp_path: Path) -> None:

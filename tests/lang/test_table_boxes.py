@@ -1,4 +1,4 @@
-"""Table boxes in files: the thesis' parameters, outputs that are left out, superboxes."""
+"""Table boxes in files: the thesis' parameters, omitted outputs, superboxes."""
 
 import pytest
 

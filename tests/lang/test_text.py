@@ -1,4 +1,4 @@
-"""YAML and JSON: what a scalar is, where a line is, and what a file must not do to us."""
+"""YAML and JSON: scalars, line numbers, and malicious files."""
 
 from typing import Any
 
@@ -98,28 +98,31 @@ BOMB = "\n".join(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a: &x {b: *x}", "net.yaml:1: this is nested too deep."),
-        ("a: &x [*x, *x, *x]", "net.yaml:1: this is nested too deep."),
-        (BOMB, "aliases make this too large."),
-        ("[" * 100_000, "net.yaml:1: this is nested too deep."),
-        ("- " * 50_000, "net.yaml:1: this is nested too deep."),
-        ("".join(" " * i + "a:\n" for i in range(100)), "net.yaml:61: this is nested too deep."),
+        ("a: &x {b: *x}", "net.yaml:1: this is nested too deeply."),
+        ("a: &x [*x, *x, *x]", "net.yaml:1: this is nested too deeply."),
+        (BOMB, "this is too large when its aliases are expanded."),
+        ("[" * 100_000, "net.yaml:1: this is nested too deeply."),
+        ("- " * 50_000, "net.yaml:1: this is nested too deeply."),
+        ("".join(" " * i + "a:\n" for i in range(100)), "net.yaml:61: this is nested too deeply."),
         (
             "a:\n\tb: 1",
-            "net.yaml:2: this is not YAML: found character that cannot start any token.",
+            "net.yaml:2: invalid YAML: found character that cannot start any token.",
         ),
-        ("a: [1, 2", "net.yaml:2: this is not YAML: did not find expected ',' or ']'."),
-        ("a: *nowhere", "net.yaml:1: this is not YAML: found undefined alias."),
-        ("a: 1\n--- \nb: 2", "this is not YAML: but found another document."),
-        ("a: 'x", "this is not YAML: found unexpected end of stream."),
-        ("a: 1\nb: 2\na: 3", "net.yaml:3: 'a' is there twice, first in line 1."),
-        ("x:\n  a: 1\n  a: 2", "net.yaml:3: x: 'a' is there twice, first in line 2."),
+        ("a: [1, 2", "net.yaml:2: invalid YAML: did not find expected ',' or ']'."),
+        ("a: *nowhere", "net.yaml:1: invalid YAML: found undefined alias."),
+        ("a: 1\n--- \nb: 2", "invalid YAML: but found another document."),
+        ("a: 'x", "invalid YAML: found unexpected end of stream."),
+        ("a: 1\nb: 2\na: 3", "net.yaml:3: 'a' is a duplicate: it is already defined in line 1."),
+        (
+            "x:\n  a: 1\n  a: 2",
+            "net.yaml:3: x: 'a' is a duplicate: it is already defined in line 2.",
+        ),
         ("? [a, b]\n: 1", "net.yaml:1: a name must be text."),
-        ("a: \x00", "this is not YAML"),
+        ("a: \x00", "invalid YAML"),
     ],
     ids=lambda text: text[:12],
 )
-def test_what_can_not_be_read(text: str, words: str) -> None:
+def test_invalid_texts(text: str, words: str) -> None:
     with pytest.raises(bx.NetworkError) as error:
         read(text)
     assert words in str(error.value)
@@ -145,7 +148,7 @@ def test_every_part_has_its_line() -> None:
         (
             "type: filter",
             "type: flter",
-            "text.yaml:8: box 'cheap', type: unknown type of box 'flter'.",
+            "text.yaml:8: box 'cheap', type: unknown box type 'flter'.",
         ),
         ("in: calls", "in: cals", "text.yaml:9: box 'cheap', in: there is no input or box 'cals'."),
         (
@@ -210,7 +213,7 @@ def test_an_empty_file() -> None:
 @pytest.mark.parametrize(
     "text", ["5", "text", "[1, 2]", "inputs: 5", "boxes: [a]", "inputs: {a: }"]
 )
-def test_what_is_no_network(text: str) -> None:
+def test_data_that_is_not_a_network(text: str) -> None:
     with pytest.raises(bx.NetworkError, match="expected"):
         bx.loads(text)
 

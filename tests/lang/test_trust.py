@@ -1,4 +1,4 @@
-"""A network file runs no code unless that is allowed."""
+"""A network file runs no code unless it is allowed to."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -96,7 +96,7 @@ def test_commands_run_code_that_is_trusted(command: tuple[str, ...]) -> None:
 
 @pytest.mark.usefixtures("network")
 @pytest.mark.parametrize("command", READ)
-def test_what_only_reads_needs_no_leave(command: tuple[str, ...]) -> None:
+def test_read_only_commands_need_no_permission(command: tuple[str, ...]) -> None:
     result = call(command[0], "net.yaml", *command[1:])
     assert result.exit_code == 0, (result.output, result.exception)
     assert not Path("sprung").exists()
@@ -137,7 +137,7 @@ def test_the_folder_does_not_trust_itself() -> None:
     Path("boxcars.toml").write_text("[check]\nallow-code = true\n")
     result = call("check", "net.yaml")
     assert isinstance(result.exception, BoxcarsError)
-    assert "boxcars.toml, [check]: 'allow-code' can't stand in a file" in str(result.exception)
+    assert "boxcars.toml, [check]: 'allow-code' can't be set in a file" in str(result.exception)
     assert not Path("sprung").exists()
 
 

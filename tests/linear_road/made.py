@@ -35,7 +35,7 @@ def perfect() -> dict[str, pl.DataFrame]:
 
 
 def answers_of(minutes: list[Expected]) -> dict[str, pl.DataFrame]:
-    """All answers, right and half a second after the tuples that they answer."""
+    """All answers, correct and half a second after their tuples."""
     answers = {}
     for kind, schema in ANSWERS.items():
         frame = pl.concat([minute.answers[kind] for minute in minutes])

@@ -1,4 +1,4 @@
-"""The rules of Linear Road once more: slow, obvious, a tuple at a time, with exact fractions."""
+"""A reference implementation of Linear Road: slow and simple, per tuple, with exact fractions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import polars as pl
 
 from boxcars.linear_road.facts import travel
 
-Place = tuple[int, int, int]
+Segment = tuple[int, int, int]
 """xway, dir, seg"""
 
 
 @dataclass
 class Car:
-    place: Place
+    segment: Segment
     spots: list[tuple[int, int, int, int]]
     """xway, dir, lane and pos of all of its reports"""
     toll: int = 0
@@ -29,7 +29,7 @@ class Car:
 @dataclass
 class Accident:
     cars: tuple[int, int]
-    place: Place
+    segment: Segment
     spot: tuple[int, int, int, int]
     found: int
     gone: int | None = None
@@ -43,11 +43,11 @@ class Reference:
     """lav and cars of an xway, dir, seg, dow and tod"""
     cars: dict[int, Car] = field(default_factory=dict)
     accidents: list[Accident] = field(default_factory=list)
-    speeds: dict[tuple[int, Place], dict[int, list[int]]] = field(
+    speeds: dict[tuple[int, Segment], dict[int, list[int]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
-    """by minute and place: the speeds of each car"""
-    lavs: dict[tuple[int, Place], int] = field(default_factory=dict)
+    """by minute and segment: the speeds of each car"""
+    lavs: dict[tuple[int, Segment], int] = field(default_factory=dict)
     tolls: list[dict[str, int]] = field(default_factory=list)
     warnings: list[dict[str, int]] = field(default_factory=list)
     expenditures: list[dict[str, int]] = field(default_factory=list)
@@ -69,27 +69,27 @@ class Reference:
 
     def report(self, row: dict[str, int]) -> None:
         vid, minute = row["vid"], row["time"] // 60 + 1
-        place = (row["xway"], row["dir"], row["seg"])
+        segment = (row["xway"], row["dir"], row["seg"])
         spot = (row["xway"], row["dir"], row["lane"], row["pos"])
-        self.speeds[minute, place][vid].append(row["spd"])
+        self.speeds[minute, segment][vid].append(row["spd"])
         car = self.cars.get(vid)
         starts = car is None or row["lane"] == 0
         if car is None:
-            car = self.cars[vid] = Car(place, [])
-        if starts or car.place != place:
+            car = self.cars[vid] = Car(segment, [])
+        if starts or car.segment != segment:
             if not starts:
                 car.charges.append((row["time"], car.toll))
             car.toll = 0
             if row["lane"] != 4:
-                car.toll = self.notify(row, place, minute)
-        car.place = place
+                car.toll = self.notify(row, segment, minute)
+        car.segment = segment
         car.spots.append(spot)
-        self.look_for_accidents(vid, car, place, minute)
+        self.look_for_accidents(vid, car, segment, minute)
 
-    def notify(self, row: dict[str, int], place: Place, minute: int) -> int:
-        lav = self.lav(minute, place)
-        number = len(self.speeds.get((minute - 1, place), {}))
-        seg = self.accident_ahead(place, minute)
+    def notify(self, row: dict[str, int], segment: Segment, minute: int) -> int:
+        lav = self.lav(minute, segment)
+        number = len(self.speeds.get((minute - 1, segment), {}))
+        seg = self.accident_ahead(segment, minute)
         toll = 2 * (number - 50) ** 2 if lav < 40 and number > 50 and seg is None else 0
         key = {"vid": row["vid"], "time": row["time"]}
         self.tolls.append({**key, "lav": lav, "toll": toll})
@@ -97,23 +97,23 @@ class Reference:
             self.warnings.append({**key, "seg": seg})
         return toll
 
-    def lav(self, minute: int, place: Place) -> int:
-        if (minute, place) not in self.lavs:
+    def lav(self, minute: int, segment: Segment) -> int:
+        if (minute, segment) not in self.lavs:
             means = []
             for before in range(minute - 5, minute):
-                if (before, place) in self.speeds:
-                    cars = self.speeds[before, place].values()
+                if (before, segment) in self.speeds:
+                    cars = self.speeds[before, segment].values()
                     means.append(sum(Fraction(sum(car), len(car)) for car in cars) / len(cars))
-            self.lavs[minute, place] = floor(sum(means) / len(means)) if means else -1
-        return self.lavs[minute, place]
+            self.lavs[minute, segment] = floor(sum(means) / len(means)) if means else -1
+        return self.lavs[minute, segment]
 
-    def accident_ahead(self, place: Place, minute: int) -> int | None:
-        xway, direction, seg = place
+    def accident_ahead(self, segment: Segment, minute: int) -> int | None:
+        xway, direction, seg = segment
         for far in range(5):
             there = (xway, direction, seg - far if direction else seg + far)
             for accident in self.accidents:
                 over = accident.gone is not None and minute > accident.gone
-                if accident.place == there and minute > accident.found and not over:
+                if accident.segment == there and minute > accident.found and not over:
                     return there[2]
         return None
 
@@ -121,7 +121,7 @@ class Reference:
         last = car.spots[-4:]
         return len(last) == 4 and len(set(last)) == 1 and last[0][2] in {1, 2, 3}
 
-    def look_for_accidents(self, vid: int, car: Car, place: Place, minute: int) -> None:
+    def look_for_accidents(self, vid: int, car: Car, segment: Segment, minute: int) -> None:
         for accident in self.accidents:
             if vid in accident.cars and accident.gone is None and car.spots[-1] != accident.spot:
                 accident.gone = minute
@@ -134,7 +134,7 @@ class Reference:
             return
         for other, there in self.cars.items():
             if other != vid and there.spots[-1] == spot and self.stands(there):
-                self.accidents.append(Accident((other, vid), place, spot, minute))
+                self.accidents.append(Accident((other, vid), segment, spot, minute))
                 return
 
     def travel(self, row: dict[str, int]) -> None:
@@ -146,7 +146,7 @@ class Reference:
         self.travel_times.append(answer)
 
     def balances(self, request: dict[str, int], emit: float) -> set[int]:
-        """All balances that are true at an instant from a minute before the request on."""
+        """All balances that were true at some instant since a minute before the request."""
         car = self.cars.get(request["vid"])
         charges = car.charges if car else []
         found = {sum(toll for time, toll in charges if time < request["time"] - 60)}

@@ -1,4 +1,4 @@
-"""The past is a function of its key, whether it is asked, listed or stored."""
+"""The history is a function of its key, whether it is computed, listed or stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network of Linear Road, judged by the validator: in process, on Spark, and on the clock."""
+"""The network of Linear Road, validated: in process, on Spark, and in real time."""
 
 import io
 from pathlib import Path
@@ -29,7 +29,7 @@ TABLES = {"segments": {"segment": list(range(2 * SEGMENTS))}}
 
 @pytest.fixture(scope="module")
 def frames() -> list[pl.DataFrame]:
-    """One expressway that gets crowded soon, with accidents."""
+    """One expressway with quickly growing traffic, and accidents."""
     return list(generate(1, SEED, stop=900, step=60, density=12))
 
 
@@ -75,17 +75,17 @@ def test_on_spark_in_three_places(
 
 @pytest.mark.usefixtures("spark")
 def test_a_drive(tmp_path: Path) -> None:
-    """Fast-forward, then by the clock; the answers are right, in time, and kept."""
+    """Fast-forward, then real time; the answers are correct, in time, and stored."""
     paper = io.StringIO()
     drive = Drive(0.5, seed=2, start=90, stop=110, speed=10)
     report = judge_drive(drive, Console(file=paper, width=120), tmp_path / "kept")
     assert not any(found.wrong or found.missing for found in report.kinds.values()), str(report)
-    assert "fast-forward to 0:01:30, until 0:01:50 at 10 times the true rate" in paper.getvalue()
+    assert "fast-forward to 0:01:30, until 0:01:50 at 10 times real time" in paper.getvalue()
     assert list((tmp_path / "kept/answers/tolls").glob("part-*.parquet"))
 
 
 def test_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It doubles, halves the gap, and ends at the largest number that is valid."""
+    """It doubles, then bisects, and ends at the largest valid number."""
     tried: list[float] = []
 
     class Judged:
@@ -100,7 +100,7 @@ def test_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     paper = io.StringIO()
     assert search(Drive(1), Console(file=paper))
     assert tried == [1, 2, 4, 8, 6, 5, 5.5]
-    assert "valid: 5.5" in paper.getvalue()
+    assert "expressways: 5.5" in paper.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--from", "3:30"], "expected 0:00 <= --from < --to <= 3:00"),
         (["--from", "soon"], "expected a time such as 2:45, got 'soon'"),
-        (["--expressways", "1.3"], "come in halves"),
+        (["--expressways", "1.3"], "multiple of 0.5"),
     ],
 )
 def test_mistakes(arguments: list[str], words: str) -> None:

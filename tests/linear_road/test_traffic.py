@@ -1,4 +1,4 @@
-"""The traffic is as the benchmark wants it, and the same for the same seed."""
+"""The traffic meets the benchmark's rules, and is reproducible by seed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SEED = 3
 
 @cache
 def city() -> pl.DataFrame:
-    """Five half expressways for half an hour in which traffic grows as if it were two hours."""
+    """Five half expressways for half an hour, with the growth of two hours."""
     return pl.concat(generate(1.5, SEED, stop=1_800, step=60, density=4))
 
 
 @cache
 def trips() -> pl.DataFrame:
-    """The reports, with the number of the trip and what was before."""
+    """The reports, with the number of the trip and the previous report."""
     reports = city().filter(pl.col("type") == 0).sort("vid", "time", maintain_order=True)
     trip = (pl.col("lane") == 0).cum_sum().over("vid")
     reports = reports.with_columns(trip=trip)
@@ -177,7 +177,7 @@ def test_half_an_expressway_has_one_direction(
 
 @pytest.mark.parametrize("expressways", [0.7, 0, -1])
 def test_other_parts_of_an_expressway_are_refused(expressways: float) -> None:
-    with pytest.raises(ValueError, match="halves"):
+    with pytest.raises(ValueError, match="multiple of 0.5"):
         Traffic(expressways, 1)
 
 
@@ -219,7 +219,7 @@ def test_the_rate_rises() -> None:
 
 
 def test_three_hours() -> None:
-    """As many tuples and cars as the original, free roads at first and congestion at last."""
+    """As many tuples and cars as the original; roads are free at first and congested at the end."""
     rows, entered, slow, accidents = [], [], [], set()
     for frame in generate(1, SEED, step=60):
         reports = frame.filter(pl.col("type") == 0)

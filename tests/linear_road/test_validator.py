@@ -1,4 +1,4 @@
-"""The validator agrees with a slow reference, and finds whatever is wrong with answers."""
+"""The validator agrees with a slow reference, and finds every kind of wrong answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 LATE = 11
-"""Before the end of this minute answers are not looked at, but in one test: it is faster."""
+"""Answers before the end of this minute are ignored, except in one test, to save time."""
 
 
 def judge(answers: Answers, minutes: list[Expected]) -> Report:
@@ -124,7 +124,7 @@ def remove(kind: str) -> Callable[[Answers], Answers]:
 
 
 def add(kind: str, **values: pl.Expr) -> Callable[[Answers], Answers]:
-    """Add an answer, like another one but for some values."""
+    """Add a copy of an answer with some values changed."""
 
     def added(answers: Answers) -> Answers:
         row = one(answers[kind]).with_columns(**values)
@@ -211,7 +211,7 @@ def test_tolerates(name: str) -> None:
 
 @pytest.mark.parametrize(("later", "right"), [(0, True), (1, False)])
 def test_a_balance_may_be_a_minute_old(later: int, right: bool) -> None:
-    """Reports and requests come together, so a request is moved to be 61 seconds after a charge."""
+    """Requests have the times of reports, so one is moved to 61 seconds after a charge."""
     request = pl.when(pl.col("type") == 2).then(TIME + later).otherwise(TIME)
     moved = pl.concat(tuples()).with_columns(time=request).sort("time", maintain_order=True)
     minutes = list(expect_all(iter([moved]), PAST))
@@ -265,7 +265,7 @@ def test_in_small_steps_it_is_the_same() -> None:
 def test_input_must_be_in_order() -> None:
     validator = Validator({}, PAST)
     validator.feed(tuples()[1])
-    with pytest.raises(ValueError, match="not in the order of time"):
+    with pytest.raises(ValueError, match="not sorted by time"):
         validator.feed(tuples()[0])
 
 

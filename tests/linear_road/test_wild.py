@@ -1,4 +1,4 @@
-"""The validator expects what the reference does also where the traffic is not as it should be."""
+"""The validator agrees with the reference also on irregular traffic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small and wild traffic: crowded roads, many accidents of any length, cars that come back soon."""
+"""Small random traffic: crowded roads, many accidents of any length, cars that return soon."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Car:
     lane: int = 0
     pos: int = 0
     held: int = 0
-    """Reports for which it stands."""
+    """Number of reports while it is stopped."""
     away: int = 0
-    """Reports that it leaves out."""
+    """Number of skipped reports."""
 
 
 def wild(seed: int) -> pl.DataFrame:
-    """A quarter of an hour of it."""
+    """Generate a quarter of an hour."""
     dice = random.Random(seed)
     cars = [
         Car(vid, dice.randrange(30), dice.choice(ROADS), dice.randint(FIRST, LAST))
@@ -44,7 +44,7 @@ def wild(seed: int) -> pl.DataFrame:
 
 
 def _turn(dice: random.Random, cars: list[Car], turn: int) -> Iterator[dict[str, int]]:
-    """All cars report once, and some ask a little later; two may have an accident."""
+    """All cars report once, and some send a request shortly after; two may have an accident."""
     for _ in range(12):
         _crash(dice, cars)
     for car in cars:
@@ -82,7 +82,7 @@ def _drive(dice: random.Random, car: Car, turn: int) -> None:
 
 
 def _crash(dice: random.Random, cars: list[Car]) -> None:
-    """Put two cars into the same place, for some reports each."""
+    """Put two cars at the same position, for some reports each."""
     one, two = dice.sample(cars, 2)
     if all(car.lane in {1, 2, 3} and not car.held and not car.away for car in (one, two)):
         two.road, two.seg, two.lane, two.pos = one.road, one.seg, one.lane, one.pos

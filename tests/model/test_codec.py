@@ -1,4 +1,4 @@
-"""Between parameters and plain values, and the parameters of superboxes among them."""
+"""Conversion between parameters and plain values, including parameters of superboxes."""
 
 from typing import Any, Literal
 
@@ -108,15 +108,15 @@ def test_substitute() -> None:
     assert codec.substitute("$n", {"n": [1, 2]}) == [1, 2]
 
 
-class TestParametersThatNobodyGives:
-    """A ``$name`` where no superbox has such a parameter is a mistake and not a crash."""
+class TestUnboundParameters:
+    """A ``$name`` that is not a parameter of an enclosing superbox is a problem, not a crash."""
 
     def test_of_a_box(self) -> None:
         net = bx.Network("n")
         calls = net.input("calls", ts="t", fields={"t": "int"})
         net.output("out", calls.drop(rate="$rate").filter("t > 1").named("f"))  # type: ignore[arg-type]
         (problem,) = net.check().problems
-        assert problem.message == "there is no superbox around it with that parameter."
+        assert problem.message == "no enclosing superbox has that parameter."
         assert problem.path[-1] == "rate"
 
     def test_of_a_box_in_a_superbox(self) -> None:
@@ -128,17 +128,19 @@ class TestParametersThatNobodyGives:
         calls = net.input("calls", ts="t", fields={"t": "int"})
         net.output("out", calls.use("s", rate=0.5).named("u"))
         (problem,) = net.check().problems
-        assert "superbox 's', box 'd', rate: there is no superbox around it" in str(problem)
+        assert "superbox 's', box 'd', rate: no enclosing superbox has" in str(problem)
 
     def test_of_other_things(self) -> None:
         net = bx.Network("n")
-        calls = net.input("calls", ts="t", fields={"t": "int"}, slack="$a", idle="$b")  # type: ignore[arg-type]
+        odd: dict[str, Any] = {"slack": "$a", "idle": "$b", "clock": "wal"}
+        calls = net.input("calls", ts="t", fields={"t": "int"}, **odd)
         calls.connection_point("recent", tuples="$c")  # type: ignore[arg-type]
         net.output("out", calls.aggregate(bx.time("$d"), n="count()").named("a"))  # type: ignore[arg-type]
         messages = [problem.message for problem in net.check().problems]
         assert messages == [
             "expected a finite number, got $a.",
-            "idle needs seconds above 0, got $b.",
+            "idle must be above 0 seconds, got $b.",
+            "expected the clock event or wall, got 'wal'. Did you mean 'wall'?",
             "expected a number above 0, got $c.",
             "expected a number, got '$d'.",
         ]

@@ -57,6 +57,20 @@ def test_a_copy_does_not_grow_with_the_drawing() -> None:
     assert len(net.boxes) == len(before.boxes) + 1
 
 
+def test_arrival_is_added_unless_it_is_declared() -> None:
+    net = bx.Network("n")
+    net.output("stamped", net.input("stamped", ts="arrival", fields={"k": "str"}))
+    own = {"k": "str", "arrival": "int"}
+    net.output("own", net.input("own", ts="arrival", fields=own))
+    checked = net.check().or_raise()
+    assert str(checked.schemas[Arc("stamped")]) == "k: str, arrival*: timestamp"
+    assert str(checked.schemas[Arc("own")]) == "k: str, arrival*: int"
+    assert (net.inputs["stamped"].follows_wall, net.inputs["own"].follows_wall) == (True, False)
+    empty = bx.Network("n")
+    empty.output("out", empty.input("calls", ts="arrival", fields={}))
+    assert [p.message for p in empty.check().problems] == ["expected at least one field."]
+
+
 def test_list_entities() -> None:
     net = cheap_calls()
     assert net.list_entities() == (
@@ -102,7 +116,7 @@ class TestNames:
         net = bx.Network("n")
         calls = net.input("calls", ts="time", fields=CALLS)
         calls.filter("price < 1")
-        with pytest.raises(Wrong, match=r"there is a box 'filter-\w+' already .*named"):
+        with pytest.raises(Wrong, match=r"there is already a box 'filter-\w+' .*named"):
             calls.filter("price < 1")
         net = bx.Network("n")
         calls = net.input("calls", ts="time", fields=CALLS)

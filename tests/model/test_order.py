@@ -1,4 +1,4 @@
-"""An order value beyond the range of windows is a dead letter, whatever way it comes in."""
+"""An order value out of range is a dead letter, whichever way it enters."""
 
 from datetime import datetime
 from pathlib import Path
@@ -107,7 +107,7 @@ def test_table_that_is_enqueued_loses_its_far_row_only() -> None:
 
 @pytest.mark.parametrize("trains", [1, 3])
 def test_order_value_that_a_map_computes_beyond_the_range_is_a_dead_letter(trains: int) -> None:
-    """Where it stays in order, nobody sorts it any more; an int would even wrap round."""
+    """An ordered stream is not sorted again; an int would even overflow."""
     far = 2**60
     data = {"time": [1, 2, far, far + 1], "n": [1, 2, 3, 4]}
     ints = {"time": "int", "n": "int"}
@@ -138,7 +138,7 @@ def test_moment_that_a_map_computes_beyond_the_years_is_a_dead_letter() -> None:
 
 @pytest.mark.parametrize("box", ["bsort", "slack"])
 def test_order_value_out_of_order_beyond_the_range_is_late(box: str) -> None:
-    """A stream that is out of order is sorted, and what has no place is late there."""
+    """An unordered stream is sorted, and invalid order values are late there."""
     data = {"time": [1.0, 2.0, 3.0, 4.0], "n": [1, 0, 2, 3]}
 
     def draw(calls: Any) -> Any:
@@ -180,7 +180,7 @@ def test_ends_of_the_range_fall_into_windows_of_any_size(time: float) -> None:
     [
         (bx.time(1e300), "expected at most"),
         (bx.time(10, origin=2**62), "expected at most"),
-        (bx.time(1e5, advance=0.3333333333333333), "have no unit in common"),
+        (bx.time(1e5, advance=0.3333333333333333), "have too small a common divisor"),
     ],
 )
 def test_windows_too_large_to_count_with_are_refused(window: Any, sentence: str) -> None:
@@ -189,7 +189,7 @@ def test_windows_too_large_to_count_with_are_refused(window: Any, sentence: str)
 
 
 def test_order_value_out_of_order_beyond_the_range_stays_a_tuple() -> None:
-    """Where nobody sorts it, it is a number like others; it wraps round like them too."""
+    """Without a sort it is a number like others, and overflows like them."""
     net = network(lambda calls: calls.map(time="time + n", n="n"), {"time": "int", "n": "int"})
     found = bx.preview(net, {"calls": {"time": [1, 2], "n": [1, 9 * 10**18]}})
     assert [row["time"] for row in found["out0"].to_pylist()] == [2, 9 * 10**18 + 2]

@@ -1,4 +1,4 @@
-"""Schemas, types, and how a network is told in words."""
+"""Schemas, types, and descriptions of networks."""
 
 import polars as pl
 import pytest

@@ -1,7 +1,7 @@
 import pytest
 
 import boxcars as bx
-from boxcars.model.superbox import flatten
+from boxcars.model.flatten import flatten
 
 TICKS = {"time": "int", "price": "float"}
 

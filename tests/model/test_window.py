@@ -1,4 +1,4 @@
-"""Windows and quality of service: what may be written, and what makes no sense."""
+"""Windows and quality of service: valid and invalid specifications."""
 
 from typing import Any
 
@@ -132,11 +132,17 @@ class TestQos:
     @pytest.mark.parametrize(
         ("plain", "problem"),
         [
-            ({"latency": [[5, 1], [1, 0]]}, ("latency", "the points must go from left to right.")),
-            ({"latency": [[1, 1], [1, 0]]}, ("latency", "the points must go from left to right.")),
+            (
+                {"latency": [[5, 1], [1, 0]]},
+                ("latency", "the x values of the points must increase."),
+            ),
+            (
+                {"latency": [[1, 1], [1, 0]]},
+                ("latency", "the x values of the points must increase."),
+            ),
             ({"loss": [[0, 1.5]]}, ("loss", "a utility is between 0 and 1.")),
-            ({"value": [[0, 1]]}, ("value", "value and value_field go together.")),
-            ({"value_field": "x"}, ("value", "value and value_field go together.")),
+            ({"value": [[0, 1]]}, ("value", "value and value_field must be given together.")),
+            ({"value_field": "x"}, ("value", "value and value_field must be given together.")),
             (
                 {"value": [[0, 1]], "value_field": "y"},
                 ("value_field", "unknown field 'y'. There is: x."),

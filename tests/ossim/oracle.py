@@ -1,4 +1,4 @@
-"""The reference interpreter of directives: one event at a time, clones made and removed as told.
+"""The reference interpreter of directives: one event at a time, with explicit clones.
 
 Written from the definition in docs/how-to/ossim-directives.md; it reads the XML itself and shares
 nothing with the translation.
@@ -85,7 +85,7 @@ class Directive:
         return rule
 
     def take(self, event: Event) -> None:
-        """Each clone that waits looks at the event, in the order in which they were made."""
+        """Offer the event to each waiting clone, in the order of their creation."""
         for clone in list(self.clones):
             since = clone.first if clone.count else clone.made
             if event["time"] - since > clone.rule.time_out:
@@ -100,7 +100,7 @@ class Directive:
             self.begin(event)
 
     def begin(self, event: Event) -> None:
-        """The root counts the events that agree in what others refer to."""
+        """The root counts the events that agree in the fields that other rules refer to."""
         below = [rule for rule in self.root.tree() if rule.level > 1]
         words = [w.strip("!") for rule in below for ask in rule.asks.values() for w in ask]
         agree = {w.split(":")[1].lower() for w in words if w.startswith("1:")}
@@ -136,7 +136,7 @@ def matches(rule: Rule, event: Event, story: list[Event]) -> bool:
 
 
 def fits(value: Any, words: list[str], story: list[Event]) -> bool:
-    """Whether a value is one of the words, or none of those behind a ``!``."""
+    """Whether a value is one of the words, and none of those after a ``!``."""
     if words == ["ANY"]:
         return True
     if value is None:
@@ -177,7 +177,7 @@ def is_one(value: Any, word: str, story: list[Event]) -> bool:
 
 
 def interpret(texts: Iterable[str], events: Iterable[Event]) -> list[dict[str, Any]]:
-    """The alarms of some files, in the order in which the network gives them."""
+    """The alarms of some files, in the order of the network's output."""
     directives = []
     for text in texts:
         root = ElementTree.fromstring(text)
@@ -204,7 +204,7 @@ def interpret(texts: Iterable[str], events: Iterable[Event]) -> list[dict[str, A
 
 
 def looked_for(rule: Rule, name: str) -> list[list[str]]:
-    """What a rule wants, and what the rule wants that it refers to."""
+    """The conditions of a rule, and of the rule it refers to."""
     words = rule.asks.get(name, ["ANY"])
     wanted = [word for word in words if not word.startswith("!")]
     if len(wanted) != 1 or not is_reference(wanted[0]):
@@ -217,7 +217,7 @@ def looked_for(rule: Rule, name: str) -> list[list[str]]:
 
 
 def looks_for(value: Any, words: list[str]) -> bool:
-    """Whether a value may be looked for, whatever references turn out to be."""
+    """Whether a value may match, for any values of references."""
     if any(is_reference(word) for word in words if not word.startswith("!")):
         words = [word for word in words if word.startswith("!")]
     fixed = [word for word in words if not is_reference(word.strip("!"))]

@@ -82,6 +82,6 @@ def stream_of(chance: Random) -> list[Event]:
 
 @st.composite
 def cases(draw: Any) -> tuple[str, list[Event], int]:
-    """A file, a stream, and into how many trains it is cut."""
+    """A file, a stream, and the number of trains it is split into."""
     chance = Random(draw(st.integers(0, 2**32)))
     return file_of(chance), stream_of(chance), draw(st.sampled_from([1, 2, 5]))

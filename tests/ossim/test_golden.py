@@ -81,7 +81,7 @@ def test_the_smb_directive_is_as_the_thesis_says() -> None:
 
 
 def test_one_event_does_not_count_twice() -> None:
-    """The template of the thesis fires here; each clone has seen one event of two."""
+    """The thesis' template fires here, although each clone has seen only one of two events."""
     vector = VECTORS["q-12-ossim-translation-multiplicity"]
     got = [a["level"] for a in smb_alarms(vector, 1)]
     assert got.count(2) == vector["expected"]["ossim_semantics_rule2_firings"] == 0
@@ -96,7 +96,7 @@ def test_two_clones_that_see_two_events_fire_both() -> None:
 
 
 def test_cloning_and_removal() -> None:
-    """Which rules are active shows in which of them fire if their event comes next."""
+    """A rule is active if it fires when its event comes next."""
     vector = VECTORS["q-10-ossim-cloning-fig7.6"]
     net = bx.loads(SIX, "xml")
     firings = vector["input"]["firings"]

@@ -1,4 +1,4 @@
-"""Networks of directives do what the reference interpreter does, for any directives and events."""
+"""Networks of directives agree with the reference interpreter, for any directives and events."""
 
 from random import Random
 from typing import Any
@@ -27,7 +27,7 @@ def test_any_directive_over_any_events(case: tuple[str, list[Event], int]) -> No
 
 
 def test_random_directives_do_fire() -> None:
-    """What the property is worth: clones get far down, and many are about at once."""
+    """Checks the property test itself: clones reach deep levels, and many exist at a time."""
     deepest = []
     for seed in range(100):
         chance = Random(seed)
@@ -38,7 +38,7 @@ def test_random_directives_do_fire() -> None:
     assert sum(level >= 3 for level in deepest) > 15
 
 
-def test_a_root_that_nobody_refers_to_counts_for_each_pair_of_hosts() -> None:
+def test_an_unreferenced_root_counts_for_each_pair_of_hosts() -> None:
     text = '<directive><rule plugin_id="7" occurrence="2" time_out="5"/></directive>'
     ports = {"src_port": 1, "dst_port": 2, "protocol": "TCP", "plugin_id": 7, "plugin_sid": 1}
     ends = [("a", "b"), ("a", "c"), ("d", "b"), ("a", "b"), ("d", "b")]

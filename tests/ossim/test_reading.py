@@ -1,4 +1,4 @@
-"""What stands in a file of directives, and the boxes that come of it."""
+"""Reading files of directives, and the boxes they are translated to."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tests.ossim.shipped import FILES, SMB, WEB_ATTACK
 
 
 def rule_of(attributes: str, level: int = 1) -> Rule:
-    """A rule at a level; those above it take everything."""
+    """A rule at a level; its ancestors match everything."""
     text = f'<rule plugin_id="ANY" {attributes}/>'
     for _ in range(level - 1):
         text = f'<rule plugin_id="ANY" reliability="2"><rules>{text}</rules></rule>'
@@ -54,7 +54,7 @@ def test_references() -> None:
 def test_what_is_left_out() -> None:
     rule = rule_of('from="ANY" time_out="None" sensor="ANY" sticky=""')
     assert rule == Rule("1", 1, "rule 1", (), line=1)
-    assert (rule.occurrence, rule.time_out, rule.reliability, rule.patience) == (1, None, 0, 3600)
+    assert (rule.occurrence, rule.time_out, rule.reliability, rule.wait) == (1, None, 0, 3600)
     assert rule_of('time_out="0"').time_out is None
     (directive,) = read_directives('<directive><rule plugin_id="1"/></directive>', "d.xml")
     assert directive == Directive(1, "directive 1", 3, directive.rule, "d.xml", 1)
@@ -119,7 +119,7 @@ def test_what_is_a_file_of_directives() -> None:
 
 
 class TestCommand:
-    """``boxcars lang ossim``, and the other commands over files of directives."""
+    """``boxcars lang ossim``, and the other commands on files of directives."""
 
     def call(self, *arguments: object) -> Result:
         return CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -142,7 +142,7 @@ class TestCommand:
         assert self.call("lang", "ossim", SMB, "--out", out).exit_code == 0
         assert start in out.read_text(encoding="utf-8")[:200]
 
-    def test_several_files_with_networks_of_ones_own(self, tmp_path: Path) -> None:
+    def test_several_files_with_custom_networks(self, tmp_path: Path) -> None:
         out = tmp_path / "all.yaml"
         done = self.call("lang", "ossim", *FILES, "--net", "HOME_NET=10.64.0.0/10", "--out", out)
         assert done.exit_code == 0, done.output
@@ -150,14 +150,14 @@ class TestCommand:
         assert bx.load(out) == read_ossim(*FILES, nets=nets) != read_ossim(*FILES)
 
     def test_other_commands_read_directives(self, tmp_path: Path) -> None:
-        assert self.call("check", SMB).stdout == "smb is right: inputs 1, boxes 12, outputs 1.\n"
+        assert self.call("check", SMB).stdout == "smb is valid: inputs 1, boxes 12, outputs 1.\n"
         assert self.call("convert", SMB, tmp_path / "smb.yaml").exit_code == 0
         assert bx.load(tmp_path / "smb.yaml") == bx.load(SMB)
 
     @pytest.mark.parametrize(
         ("arguments", "expected"),
         [
-            (["--out", "smb.doc"], "smb.doc: expected a name that ends in .yaml, .yml, .json"),
+            (["--out", "smb.doc"], "smb.doc: expected a file name ending in .yaml, .yml, .json"),
             (["--net", "HOME_NET"], "expected --net NAME=SUBNETS, got 'HOME_NET'."),
         ],
     )

@@ -1,4 +1,4 @@
-"""The directives that come with Boxcars, over the events that come with them."""
+"""The directives that come with Boxcars, on the events that come with them."""
 
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ class TestEvents:
 
 
 def test_on_spark(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In two places, epoch by epoch, the same alarms in the same order."""
+    """On two instances, epoch by epoch: the same alarms in the same order."""
     monkeypatch.setattr(spark_job, "worth_a_shuffle", lambda *_: True)
     some = [path for path in FILES if path.stem in ("blinded", "break_in", "smb")]
     net = read_ossim(*some)

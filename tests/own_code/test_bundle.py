@@ -1,4 +1,4 @@
-"""What is packed into a bundle, and how a worker unpacks it."""
+"""Packing a bundle, and unpacking it in a worker."""
 
 import io
 import sys
@@ -19,7 +19,7 @@ from boxcars.own_code.used import used_in
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A package of the user's, and a module beside it that it imports."""
+    """A user's package, and a module next to it that it imports."""
     folder = tmp_path / "project"
     (folder / "shopping").mkdir(parents=True)
     (folder / "shopping" / "__init__.py").write_text("import besides\nimport polars\nimport json\n")
@@ -69,10 +69,10 @@ def test_a_package_with_machine_code_stays_at_home(shop: Path) -> None:
     assert names(pack([OwnCode("object", "shopping.rules:rule", rule)])) == {OBJECTS}
 
 
-def test_what_can_not_be_copied() -> None:
+def test_objects_that_can_not_be_pickled() -> None:
     lock = threading.Lock()
     own = OwnCode("function", "locked", lambda: lock)
-    with pytest.raises(BoxcarsError, match="function locked can't be sent to the workers of Spark"):
+    with pytest.raises(BoxcarsError, match="function locked can't be sent to the Spark workers"):
         pack([own])
 
 
@@ -102,5 +102,5 @@ def test_what_a_network_uses() -> None:
 def test_code_of_boxcars_itself_does_not_travel() -> None:
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields={"t": "int"})
-    net.output("out", rows.apply("boxcars.kernels.columns.frames:gathered"))
+    net.output("out", rows.apply("boxcars.kernels.columns.frames:take_rows"))
     assert used_in(net) == {}

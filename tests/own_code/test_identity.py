@@ -1,4 +1,4 @@
-"""The identity of code: the same for the same work, another for other work."""
+"""The identity of code: it changes if and only if its behavior changes."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ PRINT += "print(i({module}.call), i({module}.Thing), i({module}.helper))"
 
 
 def identities(folder: Path, text: str, module: str = "mine", seed: str = "0") -> list[str]:
-    """What a new process makes of the module, without what others have compiled of it."""
+    """The identities in a new process, without cached bytecode of the module."""
     (folder / f"{module}.py").write_text(dedent(text))
     program = f"import sys; sys.path.insert(0, {str(folder)!r}); {PRINT.format(module=module)}"
     environment = {"PYTHONHASHSEED": seed, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -76,6 +76,6 @@ def test_what_matters(tmp_path: Path, before: str, after: str, changed: list[boo
     assert [a != b for a, b in zip(first, second, strict=True)] == changed
 
 
-def test_the_place_of_a_file_does_not_matter(tmp_path: Path) -> None:
+def test_the_location_of_a_file_does_not_matter(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     assert identities(tmp_path, MODULE) == identities(tmp_path / "elsewhere", MODULE)

@@ -1,4 +1,4 @@
-"""Code that changes while workers live on: each run has the code it was begun with."""
+"""Code that changes while workers stay alive: each run has the code it was started with."""
 
 import sys
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ import boxcars as bx
 
 
 def run(spark: SparkSession, expression: str, **boxes: Any) -> list[int]:
-    """What a map, and perhaps an apply behind it, makes of two rows."""
+    """The result of a map, and optionally an apply after it, for two rows."""
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields={"t": "int"})
     found = rows.map(t="t", y=expression)
@@ -26,7 +26,7 @@ def run(spark: SparkSession, expression: str, **boxes: Any) -> list[int]:
     return [row["y"] for table in tables for row in table.to_pylist()]
 
 
-def test_a_function_that_is_defined_anew(spark: SparkSession) -> None:
+def test_a_redefined_function(spark: SparkSession) -> None:
     for factor in (2, 3, 2):
 
         @bx.function
@@ -36,7 +36,7 @@ def test_a_function_that_is_defined_anew(spark: SparkSession) -> None:
         assert run(spark, "times_something(t)") == [factor, 2 * factor]
 
 
-def test_lambdas_are_told_apart(spark: SparkSession) -> None:
+def test_lambdas_are_distinguished(spark: SparkSession) -> None:
     more = [lambda train, n=n: train.with_columns(pl.col("y") + n) for n in (10, 20)]
     assert run(spark, "t", first=more[0], second=more[1]) == [31, 32]
 
@@ -66,5 +66,7 @@ def test_what_a_module_raises_on_a_worker(spark: SparkSession, module: Path) -> 
         "def same(train):\n    return train\n"
     )
     __import__("module_of_mine")
-    with pytest.raises(bx.BoxcarsError, match="by a worker of Spark: ValueError: not here"):
+    with pytest.raises(
+        bx.BoxcarsError, match="a Spark worker can't load your code: ValueError: not here"
+    ):
         run(spark, "t", box="module_of_mine:same")

@@ -1,4 +1,4 @@
-"""Every box has a page, and every page says what a page has to say."""
+"""Every box has a page, and every page is complete."""
 
 import re
 from pathlib import Path
@@ -30,12 +30,12 @@ LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<path>[^)#:]+)(?:#(?P<anchor>[\w-]+))?\
 
 def page_of(name: str) -> Page:
     path = ROOT / FOLDER / f"{name}.md"
-    assert path.exists(), f"there is no page: run boxcars generate and fill in {path.name}"
+    assert path.exists(), f"no page: run boxcars generate and fill in {path.name}"
     return Page(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", BOXES)
-def test_every_section_has_words(name: str) -> None:
+def test_every_section_is_written(name: str) -> None:
     page = page_of(name)
     assert page.parts == PARTS
     assert [section for section in page.sections if section in SECTIONS] == list(SECTIONS)
@@ -60,7 +60,7 @@ def test_every_output_is_described(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOXES)
 def test_every_example_runs_and_is_asserted(name: str) -> None:
-    """The blocks themselves are run with all others of the docs."""
+    """The blocks themselves run with the other blocks of the docs."""
     page = page_of(name)
     example = page.sections["Example"]
     assert "bx.preview(" in example
@@ -94,7 +94,7 @@ def test_links_lead_somewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for match in IMAGE.finditer(text):
         assert (path.parent / match["path"]).exists(), match["path"]
-        assert len(match["alt"]) > 20, "say what is to be seen"
+        assert len(match["alt"]) > 20, "describe the picture"
     for match in LINK.finditer(text):
         target = path.parent / match["path"]
         assert target.exists(), match["path"]
@@ -103,7 +103,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """What headings are called in links, as on GitHub."""
+    """The anchors of headings, as GitHub makes them."""
     heads = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
@@ -118,10 +118,10 @@ def test_a_box_without_a_page_gets_an_empty_one() -> None:
 
 
 def test_only_generated_parts_change() -> None:
-    text = "before\n<!-- generated: head -->\nold\n<!-- end -->\nbehind\n"
-    wanted = "before\n<!-- generated: head -->\nnew\n<!-- end -->\nbehind\n"
+    text = "before\n<!-- generated: head -->\nold\n<!-- end -->\nafter\n"
+    wanted = "before\n<!-- generated: head -->\nnew\n<!-- end -->\nafter\n"
     assert Page(text).with_parts({"head": "new"}) == wanted
-    with pytest.raises(BoxcarsError, match="nobody knows how to generate 'head'"):
+    with pytest.raises(BoxcarsError, match="there is no generator for the part 'head'"):
         Page(text).with_parts({})
 
 
@@ -134,6 +134,6 @@ def test_a_stale_part_is_seen() -> None:
     assert stale.with_parts(generated_parts(BOXES["filter"], stale)) == text
 
 
-def test_a_drawing_says_its_kind() -> None:
-    with pytest.raises(BoxcarsError, match=r"the description of x\.svg says no kind"):
+def test_a_drawing_needs_a_kind() -> None:
+    with pytest.raises(BoxcarsError, match=r"the description of x\.svg has no 'kind'"):
         _ = Page("<!-- drawing: x.svg\ntitle: x\n-->").drawings

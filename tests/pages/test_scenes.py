@@ -1,4 +1,4 @@
-"""The drawings show what the boxes do, for they run them."""
+"""The drawings show what the boxes do, because they run them."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,8 @@ import pytest
 from boxcars.draw.windows import Bar, Chart, Heading
 from boxcars.model.problem import BoxcarsError
 from boxcars.pages.page import Page
-from boxcars.pages.scenes import draw_scene, load_scene
+from boxcars.pages.scene import load_scene
+from boxcars.pages.scenes import draw_scene
 from boxcars.pages.streams import buffer_chart, curve_chart, match_chart, merge_chart, wait_chart
 from boxcars.pages.windows import window_chart
 
@@ -49,7 +50,7 @@ def test_windows(window: dict[str, Any], expected: list[Any]) -> None:
     assert rows({"w": window}, SIX)[: len(expected)] == expected
 
 
-def test_a_timeout_is_told() -> None:
+def test_a_timeout_is_marked() -> None:
     assert rows({"w": {"tuples": 3, "timeout": 4}}, {"a": 1, "b": 2, "c": 9})[0] == (
         "window 1",
         1,
@@ -117,5 +118,5 @@ def test_a_curve() -> None:
 
 
 def test_an_unknown_kind(tmp_path: Path) -> None:
-    with pytest.raises(BoxcarsError, match="no drawing of the kind 'pie'"):
+    with pytest.raises(BoxcarsError, match="no kind of drawing 'pie'"):
         draw_scene({"kind": "pie"}, tmp_path)

@@ -1,4 +1,4 @@
-"""Where a tuple goes: the same bucket on every machine, in every chunk, for every equal value."""
+"""The bucket of a tuple: the same on every machine, in every chunk, for every equal value."""
 
 from datetime import datetime
 from typing import Any
@@ -53,7 +53,7 @@ def frames(draw: Any) -> pl.DataFrame:
 @settings(deadline=None)
 @given(frames())
 def test_it_is_the_hash_of_sql(frame: pl.DataFrame) -> None:
-    """One definition, twice: so a user can say in SQL where a tuple goes."""
+    """The same definition in SQL, so that a user can compute the bucket of a tuple."""
     types = {Type.of(dtype) for dtype in frame.dtypes}
     assert None not in types
     fields = {name: str(Type.of(dtype)) for name, dtype in frame.schema.items()}
@@ -77,7 +77,7 @@ def test_chunks_do_not_matter(frame: pl.DataFrame, cut: int) -> None:
 
 
 def test_the_numbers_never_change() -> None:
-    """State lies where these numbers sent it: whoever changes them loses it."""
+    """States are partitioned by these numbers: a change would make them unreadable."""
     expected = {
         Type.INT: [
             5197578548964807871,
@@ -169,5 +169,5 @@ def test_moves() -> None:
     assert registry == Registry.balanced(4, 2)
     with pytest.raises(BoxcarsError, match="no bucket 4"):
         registry.moved({4: 0})
-    with pytest.raises(BoxcarsError, match="2 buckets can't be owned by 3"):
+    with pytest.raises(BoxcarsError, match="can't assign 2 buckets to 3 instances"):
         Registry.balanced(2, 3)

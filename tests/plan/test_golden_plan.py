@@ -55,7 +55,7 @@ def partition(plan: Plan) -> list[list[str]]:
 
 
 def counted(boxes: int, s: int) -> bx.Network:
-    """A chain of boxes of which s are stateful, behind a stateless prefix."""
+    """A chain of boxes of which s are stateful, after a stateless prefix."""
     net = bx.Network("chain")
     stream = net.input("I", ts="time", fields={"time": "int"}).filter("time > 0").named("F0")
     for number in range(1, boxes):

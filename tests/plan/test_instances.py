@@ -1,4 +1,4 @@
-"""The plan of a run: what is shown is what the engine does."""
+"""The plan of a run: the plan that is shown is the one that the engine runs."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -41,7 +41,7 @@ def everything() -> bx.Network:
     return net
 
 
-def test_shown_is_what_runs() -> None:
+def test_the_shown_plan_is_the_one_that_runs() -> None:
     checked = everything().check().or_raise()
     plan = plan_run(checked, "operator-set-cloud", 64, 30)
     assert plan == lay_out(checked, Shape(30, 64)).plan
@@ -51,7 +51,7 @@ def test_shown_is_what_runs() -> None:
     assert found["trains"] == found["sorted"] == (1, 1)
     text = plan_text(plan, checked)
     assert "64 buckets on 30 instances" in text
-    why = "to one bucket: its class takes whole trains; only a bx.PerKey is split by key"
+    why = "to one bucket: its class processes whole trains; only a bx.PerKey is split by key"
     assert f"calls → trains  {why}" in text
 
 
@@ -59,7 +59,7 @@ def test_shown_is_what_runs() -> None:
     ("name", "sentence"),
     [
         ("calls", "an input is read by one task."),
-        ("trains", "its class takes whole trains; only a bx.PerKey is split by key."),
+        ("trains", "its class processes whole trains; only a bx.PerKey is split by key."),
         ("sorted", "it sorts all tuples together."),
         ("kept", "it has 16 buckets."),
     ],
@@ -82,7 +82,7 @@ def test_network_that_writes_a_table_is_one_piece() -> None:
     checked = net.check().or_raise()
     plan = plan_run(checked, "operator-set-cloud", 64, 4)
     assert {subquery.instances for subquery in plan.subqueries} == {1}
-    assert "one piece: the network changes a stored table" in plan_text(plan, checked)
+    assert "one piece: the network writes a stored table" in plan_text(plan, checked)
 
 
 def test_network_without_state_is_one_piece() -> None:

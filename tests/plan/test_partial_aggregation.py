@@ -1,4 +1,4 @@
-"""Aggregates in two halves: what is condensed, and what is left as it is."""
+"""Aggregates in two halves: which are split, and which are not."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def train(keys: int, number: int = 600) -> pl.DataFrame:
 
 
 def test_a_hot_key_is_one_tuple_for_each_pane() -> None:
-    """Panes are two long, so that every window is made of whole ones."""
+    """Panes have length two, so that every window consists of whole panes."""
     tuples = train(keys=1)
     found = condense(tuples)
     assert found.columns == ["k", "t", "c", "s", "least", "some"]
@@ -62,13 +62,13 @@ def test_a_sum_of_nulls_is_null() -> None:
 
 
 @pytest.mark.parametrize("function", ["sum(x)", "max(x)", "avg(n)", "first(n)", "median(n)"])
-def test_what_would_not_be_the_same_to_the_last_bit_is_not_split(function: str) -> None:
+def test_aggregates_that_would_not_be_bitwise_equal_are_not_split(function: str) -> None:
     net, counts = counting(c="count()", f=function)
     net.output("counts", counts)
     assert not find_halves(net.check().or_raise())
 
 
-def test_late_tuples_and_positions_are_needed_whole() -> None:
+def test_no_split_if_late_tuples_or_positions_are_needed() -> None:
     net, counts = counting(c="count()")
     net.output("counts", counts)
     assert list(find_halves(net.check().or_raise())) == ["counts"]

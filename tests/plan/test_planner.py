@@ -86,7 +86,7 @@ def test_plans_of_random_networks(net: bx.Network, grouped: bool) -> None:
 @settings(max_examples=50, deadline=None)
 @given(net=networks(boxes=8, only=KINDS, runnable=True), data=st.data())
 def test_equal_networks_have_equal_plans(net: bx.Network, data: st.DataObject) -> None:
-    """However they were drawn."""
+    """In any order of definition."""
     other = bx.Network(net.name)
     for kind in ("inputs", "tables", "superboxes", "outputs", "connection_points", "boxes"):
         shuffled = data.draw(st.permutations(list(getattr(net, kind).items())))
@@ -108,7 +108,7 @@ def test_a_prefix_for_each_input_and_a_subquery_for_each_stateful_box() -> None:
 
 
 def test_a_union_of_inputs_moves_in_front_of_its_reader() -> None:
-    """One hop less; the key is seen through the boxes between them."""
+    """One hop less; the key is traced through the boxes in between."""
     net, (a, b, c) = drawing("a", "b", "c")
     both = ((a | b).named("u1") | c).named("u2")
     renamed = both.map(rename={"k": "key"}).named("m").filter("x > 1").named("f")
@@ -121,7 +121,7 @@ def test_a_union_of_inputs_moves_in_front_of_its_reader() -> None:
 
 @pytest.mark.parametrize("why", ["computed", "read by others"])
 def test_a_union_that_stays(why: str) -> None:
-    """It can't move where its reader's key is computed behind it, or where others read it too."""
+    """It can't move if its consumer's key is computed after it, or if it has other consumers."""
     net, (a, b) = drawing("a", "b")
     both = (a | b).named("u")
     if why == "computed":
@@ -136,7 +136,7 @@ def test_a_union_that_stays(why: str) -> None:
     assert plan["u"].entry == "u"
 
 
-def test_boxes_that_share_a_table_are_one_subquery_with_what_lies_between() -> None:
+def test_boxes_that_share_a_table_are_one_subquery_with_all_boxes_between() -> None:
     net, (a, b) = drawing("a", "b")
     net.table("seen", fields={"k": "int"})
     net.table("fixed", fields={"k": "int"})
@@ -198,9 +198,9 @@ def test_groups_that_can_not_be_split_are_one_piece() -> None:
 
 def test_a_product_does_not_copy_what_others_read() -> None:
     net, (a, b) = drawing("a", "b")
-    dear = a.filter("x > 1").named("f").in_group("g")
-    net.output("dear", dear)
-    close = dear.product(b, on="left.x < right.x", window=bx.time(9)).named("p").in_group("g")
+    expensive = a.filter("x > 1").named("f").in_group("g")
+    net.output("expensive", expensive)
+    close = expensive.product(b, on="left.x < right.x", window=bx.time(9)).named("p").in_group("g")
     net.output("o", close)
     plan = make_plan(net.check(), grouped=True)
     assert {edge.routing.kind for edge in plan["p"].inputs} == {"single"}

@@ -1,4 +1,4 @@
-"""A box that is split as it says gives what it gives in one piece: the truth about routings."""
+"""A box that is split by its routing has the same results as in one piece."""
 
 from collections import Counter
 from dataclasses import replace
@@ -72,7 +72,7 @@ def streams(draw: Any, schema: Schema, steps: int = 3) -> list[pl.DataFrame]:
 
 
 def frontiers(trains: Trains) -> list[tuple[Frontier, ...]]:
-    """What each train promises; at the end all is known."""
+    """The frontier of each train; final after the last."""
     found, seen = [], [-1] * len(trains[0])
     for step in trains:
         seen = [max([old, *train["t"].to_list()]) for old, train in zip(seen, step, strict=True)]
@@ -93,7 +93,7 @@ def run(box: Stateful, schemas: tuple[Schema, ...], trains: Trains, promises: An
 
 
 def shares(box: Stateful, schemas: tuple[Schema, ...], trains: Trains, cells: int) -> list[Trains]:
-    """What each bucket gets."""
+    """The tuples of each bucket."""
     grid, found = Grid.of(cells), []
     routings = [box.routing(port, schemas) for port in range(len(schemas))]
     pairs = routings[0].kind == "pairs"
@@ -176,7 +176,7 @@ def test_boxes_that_can_not_be_split() -> None:
 
 
 def test_boxes_that_would_be_wrong_if_they_were_split() -> None:
-    """Why they are single: what one key does depends on the tuples of others."""
+    """Why they are single: the result of one key depends on the tuples of others."""
     rows = [(0, 0, "a", 0.0), (5, 1, "b", 0.0), (6, 1, "b", 0.0), (1, 0, "a", 0.0)]
     trains: Trains = [(pl.DataFrame(rows, schema=LEFT.dtypes, orient="row"),)]
     slack = Aggregate.build(bx.tuples(2, slack={"time": 1}), "k", FUNCTIONS)

@@ -1,4 +1,4 @@
-"""The log of a run: every line says which run, epoch and box it is about."""
+"""The log of a run: every line names the run, epoch and box it concerns."""
 
 import json
 import logging
@@ -20,8 +20,8 @@ name: fraud
 inputs:
   calls: {ts: time, fields: {time: int, price: float}}
 boxes:
-  dear: {type: filter, in: calls, where: price > 5}
-  odd: {type: apply, in: dear, function: "tests.service.test_logs:odd"}
+  expensive: {type: filter, in: calls, where: price > 5}
+  odd: {type: apply, in: expensive, function: "tests.service.test_logs:odd"}
 outputs:
   odd: {from: odd}
 """
@@ -35,7 +35,7 @@ def odd(train: Any) -> Any:
 
 @pytest.fixture
 def call(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the network over some rows, with a log."""
+    """A function that runs the network over rows, with a log."""
     assert spark
     monkeypatch.chdir(tmp_path)
     Path("net.yaml").write_text(NETWORK)
@@ -58,7 +58,7 @@ def finish() -> None:
     Path("calls/_SUCCESS").touch()
 
 
-def test_epochs_and_what_boxes_lose(call: Any) -> None:
+def test_epochs_and_lost_tuples(call: Any) -> None:
     Path("calls").mkdir()
     finish()
     result = call("json", "1,9.5", "2,x", "3,7.5", "y,1")
@@ -84,7 +84,7 @@ def test_why_it_failed(call: Any) -> None:
     assert "a price like that" in last["text"]
 
 
-def test_for_people(call: Any) -> None:
+def test_log_as_text(call: Any) -> None:
     Path("calls").mkdir()
     finish()
     result = call("text", "1,9.5", "2,x")
@@ -92,34 +92,34 @@ def test_for_people(call: Any) -> None:
     assert "Z fraud: tuples were lost (box calls, late 0, dead 1)" in result.stderr
 
 
-def test_only_what_is_new_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_new_losses_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
     log = RunLog(LogKind.JSON, "fraud")
     losses = [{}, {"a": (1, 0)}, {"a": (1, 0)}, {"a": (3, 0), "b": (0, 2)}]
-    for epoch, lost in enumerate(losses, 1):
-        counts = {name: {"late": late, "dead": dead} for name, (late, dead) in lost.items()}
+    for epoch, loss in enumerate(losses, 1):
+        counts = {name: {"late": late, "dead": dead} for name, (late, dead) in loss.items()}
         log.tell(bx.Status("running", epoch, {"a": 10 * epoch}, {"o": epoch}, 1.0, lost=counts))
     found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     epochs = [line for line in found if "read" in line]
     assert [(line["epoch"], line["read"], line["out"]) for line in epochs] == [
         (n, 10, 1) for n in (1, 2, 3, 4)
     ]
-    told = [line for line in found if "box" in line]
-    assert [(line["epoch"], line["box"], line["late"], line["dead"]) for line in told] == [
+    lost = [line for line in found if "box" in line]
+    assert [(line["epoch"], line["box"], line["late"], line["dead"]) for line in lost] == [
         (2, "a", 1, 0),
         (4, "a", 2, 0),
         (4, "b", 0, 2),
     ]
 
 
-def test_troubles_of_connections_name_the_input(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_of_connectors_name_the_input(capsys: pytest.CaptureFixture[str]) -> None:
     RunLog(LogKind.JSON, "fraud")
     with about("calls"):
-        logging.getLogger("boxcars.connectors").warning("%s: connected again", "redis://host/calls")
+        logging.getLogger("boxcars.connectors").warning("%s: reconnected", "redis://host/calls")
     (line,) = map(json.loads, capsys.readouterr().err.splitlines())
     assert (line["epoch"], line["box"], line["level"]) == (0, "calls", "warning")
 
 
-def test_without_a_log_there_are_troubles_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_log_only_errors_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     log = RunLog(None, "fraud")
     log.tell(bx.Status("running", 1, {"a": 10}, {"o": 1}, 1.0))
     log.say("the run is at http://127.0.0.1:7070")
@@ -129,7 +129,7 @@ def test_without_a_log_there_are_troubles_only(capsys: pytest.CaptureFixture[str
     assert second.endswith("fraud: input 'calls': it is gone. (box calls)")
 
 
-def test_a_run_that_goes_on_tells_of_its_own(call: Any) -> None:
+def test_a_resumed_run_logs_only_its_own_losses(call: Any) -> None:
     Path("calls").mkdir()
     finish()
     first = call("json", "1,9.5", "2,x", "3,8.5")
@@ -141,11 +141,11 @@ def test_a_run_that_goes_on_tells_of_its_own(call: Any) -> None:
 
 def test_the_epoch_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
     log = RunLog(LogKind.JSON, "fraud")
-    log.fail(BoxcarsError("Spark does not start."))
+    log.fail(BoxcarsError("Spark failed to start."))
     log.begin(bx.Status("running", 7, {}, {}, 0.0))
     log.tell(bx.Status("running", 8, {}, {}, 1.0))
     log.begin(bx.Status("running", 7, {}, {}, 0.0))
-    log.fail(BoxcarsError("box 'dear' failed: no."))
+    log.fail(BoxcarsError("box 'expensive' failed: no."))
     first, *_, last = map(json.loads, capsys.readouterr().err.splitlines())
     assert (first["epoch"], "box" in first) == (0, False)
-    assert (last["epoch"], last["box"]) == (9, "dear")
+    assert (last["epoch"], last["box"]) == (9, "expensive")

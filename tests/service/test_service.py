@@ -1,4 +1,4 @@
-"""The service of a run: fed, tapped, watched and stopped over the network, by who may."""
+"""The HTTP service of a run: feed, read, monitor and stop it, with access control."""
 
 import json
 import re
@@ -124,7 +124,7 @@ def test_the_calls_of_aurora_to_a_running_network(served: Served) -> None:
 
 
 def test_the_statistics_of_the_monitor(served: Served) -> None:
-    """Each figure that StreamCloud's monitor shows of an operator, over its instances."""
+    """Each figure that StreamCloud's monitor shows for an operator, over its instances."""
     served.client.peek("count", 0)
     served.client.enqueue("rows", rows(0, 1000))
     assert len(served.client.peek("count", 20)) == 20
@@ -145,7 +145,7 @@ def test_the_statistics_of_the_monitor(served: Served) -> None:
     assert box.queue == 0
 
 
-def test_nothing_is_lost_or_doubled_when_the_service_goes_away(served: Served) -> None:
+def test_exactly_once_across_a_restart_of_the_service(served: Served) -> None:
     found: list[int] = []
 
     def read() -> None:
@@ -166,7 +166,7 @@ def test_nothing_is_lost_or_doubled_when_the_service_goes_away(served: Served) -
     assert found == list(range(199))
 
 
-def test_a_sender_waits_for_a_run_that_is_ending_to_come_back(
+def test_a_sender_waits_for_a_stopping_run_to_resume(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     met, lost = threading.Event(), Client.lost
@@ -177,7 +177,7 @@ def test_a_sender_waits_for_a_run_that_is_ending_to_come_back(
 
     monkeypatch.setattr(Client, "lost", note)
     with served.client.feed("rows", batch=5) as feed:
-        served.run.stop()  # its service still answers
+        served.run.stop()  # its service is still up
         sending = threading.Thread(target=feed.send, args=(rows(0, 20),))
         sending.start()
         hearing = threading.Thread(target=feed.flush)
@@ -193,14 +193,14 @@ def test_a_sender_waits_for_a_run_that_is_ending_to_come_back(
 
 def test_lines_and_tables_over_http(served: Served) -> None:
     lines = b'{"t": 1, "who": "ann"}\n{"t": 2, "who": "bob"}\n'
-    for _ in range(2):  # the second one is known already
+    for _ in range(2):  # the second one is a duplicate
         code, body = served.call("/api/inputs/rows?sender=me&number=1", lines)
         assert (code, json.loads(body)) == (200, {"kept": 1})
     code, _ = served.call("/api/inputs/rows", table_to_bytes(rows(3, 6)), content_type=ARROW)
     assert code == 200
     assert [row["t"] for row in take(served.client, "all", 4)] == [1, 2, 3, 4]
     code, body = served.call("/api/inputs/rows", b"no arrow", content_type=ARROW)
-    assert (code, "this is no Arrow stream" in body.decode()) == (400, True)
+    assert (code, "not a valid Arrow stream" in body.decode()) == (400, True)
     code, body = served.call("/api/inputs/raws", b"x")
     assert (code, json.loads(body)["detail"]) == (404, "this run has no enqueue:// input 'raws'.")
 
@@ -214,7 +214,7 @@ def test_server_sent_events(served: Served) -> None:
     assert [row["t"] for row in json.loads(data.removeprefix("data: "))] == [0, 1, 2, 3]
 
 
-def test_what_is_no_batch_is_refused(served: Served) -> None:
+def test_invalid_batches_are_rejected(served: Served) -> None:
     url = served.access.url.replace("http", "ws") + "/api/inputs/rows/feed?sender=x"
     for garbage in (b"", b"B123", b"S\x00\x01", b"?"):
         with open_socket(url) as talk:
@@ -238,7 +238,7 @@ def test_health_and_metrics(served: Served) -> None:
         for sample in families["boxcars_box_tuples_in"].samples
         if sample.labels["box"] == "rows"
     ]
-    assert entered == 99  # one waits
+    assert entered == 99  # one is in the queue
     assert {s.labels["box"] for s in families["boxcars_bucket_in_rate"].samples} == {"count"}
     assert families["boxcars_output_latency_seconds"].samples
     dashboard = (Path(__file__).parents[2] / "deploy/grafana.json").read_text()
@@ -248,8 +248,8 @@ def test_health_and_metrics(served: Served) -> None:
     assert [served.call(path)[0] for path in ("/health", "/ready")] == [200, 503]
 
 
-def test_a_request_that_is_not_understood(served: Served) -> None:
-    """The answer is a sentence, as for all other errors."""
+def test_an_invalid_request(served: Served) -> None:
+    """The response is a sentence, as for all other errors."""
     code, said = served.call("/api/inputs/rows?number=x", b"")
     assert code == 422
     assert json.loads(said)["detail"].startswith("'number': input should be a valid integer")
@@ -286,13 +286,15 @@ class TestAccess:
         finally:
             served.stop()
 
-    def test_a_certificate_that_is_none(self, tmp_path: Path) -> None:
+    def test_an_invalid_certificate(self, tmp_path: Path) -> None:
         (tmp_path / "cert.pem").write_text("no certificate")
         with pytest.raises(Wrong, match=r"cert\.pem: the certificate can't be read"):
             Access(port=0, cert=tmp_path / "cert.pem")
 
-    def test_not_for_others_without_a_token(self) -> None:
-        with pytest.raises(Wrong, match="would be open to others at 0.0.0.0: set BOXCARS_TOKEN"):
+    def test_no_remote_access_without_a_token(self) -> None:
+        with pytest.raises(
+            Wrong, match="would be open to other machines on 0.0.0.0: set BOXCARS_TOKEN"
+        ):
             Access("0.0.0.0")
         assert "sesame" not in repr(Access(token="sesame"))
 
@@ -300,17 +302,17 @@ class TestAccess:
         with pytest.raises(Wrong, match="can't be opened"):
             Server(served.run, Access(port=served.access.port))
 
-    def test_nobody_there(self) -> None:
+    def test_an_unreachable_run(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
         with pytest.raises(BoxcarsError, match="the run can't be reached"):
             Client(f"http://127.0.0.1:{port}").status()
 
 
-def test_readers_are_told_that_the_run_has_ended(served: Served) -> None:
+def test_readers_learn_that_the_run_has_ended(served: Served) -> None:
     served.client.enqueue("rows", rows(0, 5))
     served.run.feeds["rows"].finish()
     found = [t for _, table in served.client.dequeue("all") for t in table["t"].to_pylist()]
     assert found == list(range(5))
-    with pytest.raises(Refused, match="takes no more tuples"):
+    with pytest.raises(Refused, match="accepts no more tuples"):
         served.client.enqueue("rows", rows(5, 6))

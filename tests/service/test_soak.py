@@ -1,4 +1,4 @@
-"""A service under load: tuples over a socket, on Spark, into a SQL table, each of them once.
+"""A service under load: tuples over a socket, on Spark, into a SQL table, exactly once.
 
 First what it can take is measured: a burst to warm it up, then another, until the last tuple is in
 the table. Then it gets four fifths of that for ``BOXCARS_SOAK`` seconds, an hour if nothing is
@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import boxcars as bx
 from boxcars.engine.stats.latency import Latency
-from boxcars.inject import AsFastAsCanBe, AtRate, Batch, Injector, Pace
+from boxcars.inject import AtRate, Batch, Injector, Pace, Unthrottled
 from boxcars.service.client import Client
 from boxcars.service.security import Access
 from boxcars.service.server import Server
@@ -30,7 +30,7 @@ from tests.engine.test_soak import NOISE, Sample, grown, sample
 SECONDS = float(os.environ.get("BOXCARS_SOAK", "3600"))
 BURST, BATCH = 500_000, 1_000
 JOURNAL = 10_000
-"""Kilobytes of tuples on their way: what comes while one epoch is at work, give or take."""
+"""Kilobytes of tuples in flight: roughly what arrives during one epoch."""
 
 
 def network() -> bx.Network:
@@ -85,9 +85,9 @@ def test_a_service_under_load(spark: SparkSession, postgres: str, tmp_path: Path
 
 
 def burst(client: Client, running: bx.Run, first: int) -> float:
-    """How many tuples a second go all the way if they come as fast as they can."""
+    """The maximum throughput end to end, in tuples per second."""
     begun = time.monotonic()
-    inject(client, first, first + BURST, AsFastAsCanBe())
+    inject(client, first, first + BURST, Unthrottled())
     last = 1  # It leaves its input when a later one has come.
     while running.status().out["ledger"] < first + BURST - last:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""What a statement may be, and the one sentence for what it may not."""
+"""Valid statements, and the one-sentence errors of invalid ones."""
 
 # ruff: noqa: E501 (one case on one line)
 
@@ -57,12 +57,12 @@ def test_columns(sql: str, expected: str) -> None:
         ("SELECT 1 AS one", "expected SELECT ... FROM a table of the network."),
         ("SELECT k FROM D", "there is no table 'D'. Did you mean 'DB'?"),
         ("SELECT k FROM public.DB", "expected a table of the network, got 'public.DB'."),
-        ("SELECT k FROM DB, DB", "two tables are called 'DB': give one an alias."),
-        ("SELECT k FROM DB AS input", "'input' can't be the name of a table: it has a meaning of its own."),
+        ("SELECT k FROM DB, DB", "two tables are named 'DB': give one an alias."),
+        ("SELECT k FROM DB AS input", "'input' can't be the name of a table: it is a reserved name."),
         ("SELECT kk FROM DB", "no table has a column 'kk'. Did you mean 'k'?"),
         ("SELECT DB.Phone FROM DB", "table 'DB' has no column 'Phone'. There is: at, k, n, ok, raw, x."),
         ("SELECT Phone FROM DB", "no table has a column 'Phone': for the field of the tuple write input.Phone."),
-        ("SELECT k FROM DB, other", "'k' may be DB.k or other.k: write which."),
+        ("SELECT k FROM DB, other", "'k' is ambiguous: write DB.k or other.k."),
         ("SELECT k FROM DB WHERE D.k = 'a'", "the statement does not name a table 'D'. Did you mean 'DB'?"),
         ("SELECT D.* FROM DB", "the statement does not name a table 'D'. Did you mean 'DB'?"),
         ("SELECT k FROM DB WHERE k = input.phone", "the input has no field 'phone'. Did you mean 'Phone'?"),
@@ -73,19 +73,19 @@ def test_columns(sql: str, expected: str) -> None:
         ("SELECT k + 1 AS a FROM DB", "expected a number, got DB.k, which is a str."),
         ("SELECT k FROM DB WHERE n LIKE 'a'", "expected a str, got DB.n, which is an int."),
         ("SELECT max(n) FROM DB", "give MAX(DB.n) a name: MAX(DB.n) AS ..."),
-        ("SELECT NULL AS a FROM DB", "can't tell the type of NULL: write CAST(NULL AS ...)."),
+        ("SELECT NULL AS a FROM DB", "the type of NULL is unknown: write CAST(NULL AS ...)."),
         ("SELECT n AS __n FROM DB", "names that start with __ belong to Boxcars."),
         ("SELECT frobnicate(n) AS a FROM DB", "unknown function 'frobnicate'."),
         ("SELECT now() AS a FROM DB", "there is no 'current_timestamp': the output is a function of the input alone. Use a field of the stream."),
         ("SELECT random() AS a FROM DB", "there is no 'rand': the output is a function of the input alone. Use a field of the stream."),
-        ("SELECT k FROM DB LIMIT 1", "LIMIT needs ORDER BY: else it is left to chance which records come."),
+        ("SELECT k FROM DB LIMIT 1", "LIMIT needs ORDER BY: otherwise the records returned are arbitrary."),
         ("SELECT k FROM DB WHERE k = $1", "write input.<field> for a value of the tuple, not '$1'."),
-        ("SELECT k FROM DB WHERE k IN (SELECT k FROM other)", "a query inside of a query has no place in a box: use two boxes."),
-        ("SELECT a.k FROM (SELECT k FROM DB) a", "a query inside of a query has no place in a box: use two boxes."),
-        ("SELECT k FROM DB FOR UPDATE", "LOCKS has no place in the SELECT of a box."),
-        ("SELECT DB.k FROM DB JOIN other USING (k)", "write JOIN ... ON: which columns are compared must be said."),
-        ("SELECT CAST(k AS json) AS a FROM DB", "'JSON' in CAST(DB.k AS JSON) is no type of a field."),
-        ("SELECT CAST(k AS timestamp) AS a FROM DB", "only a literal can be made a timestamp in SQL, not DB.k."),
+        ("SELECT k FROM DB WHERE k IN (SELECT k FROM other)", "subqueries are not supported in a box: use two boxes."),
+        ("SELECT a.k FROM (SELECT k FROM DB) a", "subqueries are not supported in a box: use two boxes."),
+        ("SELECT k FROM DB FOR UPDATE", "LOCKS is not supported in the SELECT of a box."),
+        ("SELECT DB.k FROM DB JOIN other USING (k)", "write JOIN ... ON, with the columns to compare."),
+        ("SELECT CAST(k AS json) AS a FROM DB", "'JSON' in CAST(DB.k AS JSON) is not a field type."),
+        ("SELECT CAST(k AS timestamp) AS a FROM DB", "only a literal can be cast to a timestamp in SQL, not DB.k."),
         ("SELECT k FROM DB WHERE at > TIMESTAMP 'noon'", "'noon' is not a timestamp such as '2026-01-31 12:00'."),
         ("INSERT INTO other VALUES (k)", "expected 2 values, for k, limit; got 1."),
         ("INSERT INTO other (kk) VALUES (k)", "table 'other' has no column 'kk'. Did you mean 'k'?"),
@@ -93,16 +93,16 @@ def test_columns(sql: str, expected: str) -> None:
         ("INSERT INTO other VALUES (other.k, 1)", "VALUES takes values of the tuple, not other.k."),
         ("SELECT k FROM DB ORDER BY 2", "ORDER BY 2: there is no such column."),
         ("INSERT INTO other VALUES (n, 1)", "column 'k' is a str, input.n is an int."),
-        ("INSERT INTO other SELECT k, x FROM DB", "a query inside of a query has no place in a box: use two boxes."),
+        ("INSERT INTO other SELECT k, x FROM DB", "subqueries are not supported in a box: use two boxes."),
         ("INSERT INTO DB (k) VALUES (k) ON CONFLICT (q) DO NOTHING", "table 'DB' has no column 'q'. There is: at, k, n, ok, raw, x."),
         ("INSERT INTO DB (k) VALUES (k) ON CONFLICT (k) DO UPDATE SET n = excluded.k", "column 'n' is an int, excluded.k is a str."),
-        ("INSERT INTO DB (k) VALUES (k) RETURNING k", "RETURNING has no place in the INSERT of a box."),
+        ("INSERT INTO DB (k) VALUES (k) RETURNING k", "RETURNING is not supported in the INSERT of a box."),
         ("UPDATE DB SET n = input.x", "column 'n' is an int, input.x is a float."),
         ("UPDATE DB SET input.n = 1", "only columns of 'DB' can be set, not input.n."),
         ("UPDATE DB SET q = 1", "no table has a column 'q'. There is: at, k, n, ok, raw, x."),
-        ("UPDATE DB SET n = 1 FROM other", "FROM has no place in the UPDATE of a box."),
+        ("UPDATE DB SET n = 1 FROM other", "FROM is not supported in the UPDATE of a box."),
         ("DELETE FROM DB WHERE k = n", "can't compare DB.k, a str, with DB.n, an int."),
-        ("DELETE FROM DB USING other", "USING has no place in the DELETE of a box."),
+        ("DELETE FROM DB USING other", "USING is not supported in the DELETE of a box."),
     ],
 )  # fmt: skip
 def test_mistakes(sql: str, message: str) -> None:
@@ -135,17 +135,17 @@ def test_no_statement(sql: str) -> None:
 
 
 def test_no_query_before_the_query() -> None:
-    with pytest.raises(Wrong, match="WITH has no place in the SELECT of a box."):
+    with pytest.raises(Wrong, match="WITH is not supported in the SELECT of a box."):
         Statement.of(Kind.SELECT, "WITH a AS (SELECT 1) SELECT k FROM DB", TABLES, SCHEMA)
 
 
-def test_behind_a_broken_box_nothing_is_known_of_the_input() -> None:
+def test_after_a_broken_box_the_input_is_unknown() -> None:
     sql = "SELECT k, input.a AS a FROM DB WHERE n = input.b"
     found = Statement.of(Kind.SELECT, sql, TABLES, UNKNOWN_SCHEMA)
     assert [column.type for column in found.columns] == [Type.STR, Type.UNKNOWN]
 
 
-def test_which_can_be_asked_together() -> None:
+def test_which_statements_can_be_batched() -> None:
     for sql, alone in {
         "SELECT * FROM DB WHERE k = input.k": False,
         "SELECT * FROM DB WHERE k = input.k ORDER BY n": False,

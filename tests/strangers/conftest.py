@@ -1,4 +1,4 @@
-"""What the tests of strangers share: one wheel, one environment, one cluster."""
+"""Fixtures for tests of an installed Boxcars: one wheel, one environment, one cluster."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """An environment that has Boxcars and nothing of the user's."""
+    """An environment with Boxcars and no user code."""
     return Installed.make(tmp_path_factory.mktemp("installed"), wheel)
 
 

@@ -1,4 +1,4 @@
-"""Boxcars as a stranger has it: a wheel in a virtual environment that is not on the PATH."""
+"""Boxcars as users install it: a wheel in a virtual environment that is not on the PATH."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def copied_by(dockerfile: str) -> list[str]:
 
 
 def build_wheel(folder: Path, dockerfile: str = "Dockerfile") -> Path:
-    """Build the wheel of what an image copies, and of nothing else."""
+    """Build the wheel from exactly the files that an image copies."""
     source = folder / "src"
     for name in copied_by(dockerfile):
         if (REPO / name).is_dir():
@@ -37,14 +37,14 @@ def build_wheel(folder: Path, dockerfile: str = "Dockerfile") -> Path:
 
 @dataclass(frozen=True)
 class Installed:
-    """A virtual environment with Boxcars, and a home folder with nothing in it."""
+    """A virtual environment with Boxcars, and an empty home folder."""
 
     venv: Path
     home: Path
 
     @classmethod
     def make(cls, folder: Path, *packages: Path) -> "Installed":
-        """Install packages; what Boxcars depends on comes from the environment of the tests.
+        """Install packages; the dependencies of Boxcars come from the test environment.
 
         Boxcars itself does not: it is installed there by a .pth file, which is not read here.
         """
@@ -65,7 +65,7 @@ class Installed:
 
     @property
     def environment(self) -> dict[str, str]:
-        """An empty environment, but for a home and the programs of the system."""
+        """Environment variables: only a home and the system's PATH."""
         java = os.environ.get("JAVA_HOME")
         needed = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
         return needed | ({"JAVA_HOME": java} if java else {})
@@ -87,5 +87,5 @@ class Installed:
 
 
 def tracebacks(text: str) -> list[str]:
-    """The lines of a text that no stranger wants to read."""
+    """The lines of a text that are noise to users."""
     return re.findall(r"^(?:Traceback|\s+at |\s+File |.*Exception).*$", text, re.M)

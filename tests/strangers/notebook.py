@@ -12,7 +12,7 @@ from tests.strangers.installed import Installed
 
 
 class _Kernel(KernelManager):
-    """A kernel whose interpreter is given, and not looked up."""
+    """A kernel with a given interpreter."""
 
     python: str
 
@@ -22,7 +22,7 @@ class _Kernel(KernelManager):
 
 
 def run_cells(installed: Installed, folder: Path, *cells: str) -> str:
-    """Run cells in a new kernel; all that they print and raise."""
+    """Run cells in a new kernel, and return their output and errors."""
     manager = _Kernel()
     manager.python = installed.python
     manager.start_kernel(cwd=str(folder), env=installed.environment)

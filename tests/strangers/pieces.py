@@ -1,4 +1,4 @@
-"""One piece of own code of each kind, for scripts, notebooks and packages of strangers."""
+"""One example of each kind of user code, for scripts, notebooks and packages."""
 
 PIECES = '''
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class Pipe(bx.RecordFormat):
 class Duplicate(Eager, type="duplicate", icon="⧉"):
     """Copy each tuple a number of times."""
 
-    number: int = param("How many copies leave.")
+    number: int = param("Number of copies.")
 
     def outputs(self, inputs: Ports) -> Mapping[str, Schema]:
         return {"0": inputs[0]}

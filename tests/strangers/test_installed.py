@@ -93,13 +93,13 @@ def test_a_notebook(installed: Installed, folder: Path) -> None:
     assert "finished [7.0]" in run_cells(installed, folder, SCRIPT)
 
 
-def test_a_python_that_the_user_chose(installed: Installed, folder: Path) -> None:
+def test_a_python_chosen_by_the_user(installed: Installed, folder: Path) -> None:
     arguments = ["run", "net.yaml", "--source", "calls=calls.csv"]
     done = installed.run("boxcars", *arguments, folder=folder, PYSPARK_PYTHON="/no/python")
     assert done.returncode == 1
     assert done.stderr == (
         "epoch 1 failed on Spark: the executors have no Python at /no/python: install it there "
-        "with Boxcars, or set PYSPARK_PYTHON to the one that they have.\n"
+        "with Boxcars, or set PYSPARK_PYTHON to an interpreter that they have.\n"
     )
 
 
@@ -113,11 +113,11 @@ def test_a_python_without_boxcars(installed: Installed, folder: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_java_that_is_not_there(installed: Installed, folder: Path) -> None:
+def test_missing_java(installed: Installed, folder: Path) -> None:
     arguments = ["run", "net.yaml", "--source", "calls=calls.csv"]
     done = installed.run("boxcars", *arguments, folder=folder, JAVA_HOME="/no/java")
     assert done.returncode == 1
-    assert done.stderr.startswith("Spark does not start: /no/java/bin/java: No such file")
+    assert done.stderr.startswith("Spark failed to start: /no/java/bin/java: No such file")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -129,7 +129,7 @@ def test_the_doctor_on_a_cluster(
     done = installed.run("boxcars", "doctor", *arguments, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"Python {platform.python_version()} at {installed.python}" in done.stdout
-    assert "is seen and written by all executors" in done.stdout
+    assert "is readable and writable on all executors" in done.stdout
     subprocess.run([installed.python, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     bare = str(tmp_path / "bare" / "bin" / "python")
     done = installed.run("boxcars", "doctor", *arguments, folder=tmp_path, PYSPARK_PYTHON=bare)
@@ -137,10 +137,10 @@ def test_the_doctor_on_a_cluster(
     assert f"the executors have no module 'boxcars': run `{bare} -m pip install" in done.stdout
 
 
-def test_the_doctor_behind_a_broken_path(installed: Installed, tmp_path: Path) -> None:
+def test_the_doctor_with_a_broken_path(installed: Installed, tmp_path: Path) -> None:
     environment = {"PATH": str(tmp_path), "JAVA_HOME": ""}
     done = installed.run("boxcars", "doctor", folder=tmp_path, **environment)
     assert done.returncode == 1
-    assert "wrong  Java         there is none on the PATH, and JAVA_HOME is not set" in done.stdout
+    assert "wrong  Java         not found on the PATH, and JAVA_HOME is not set" in done.stdout
     assert "wrong  bash" in done.stdout
     assert not tracebacks(done.stdout + done.stderr)

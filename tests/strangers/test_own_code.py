@@ -1,4 +1,4 @@
-"""Own code of each kind, from wherever people keep it, on workers that have only Boxcars."""
+"""User code of each kind, from scripts, packages and notebooks, on workers with only Boxcars."""
 
 import shutil
 from pathlib import Path
@@ -66,7 +66,7 @@ def master(where: str, bare_cluster: Cluster) -> str | None:
 
 
 def package(folder: Path) -> Path:
-    """A package of the user's with all pieces, which come from two modules."""
+    """A user package with all kinds of code, in two modules."""
     (folder / "shop").mkdir(parents=True)
     (folder / "shop" / "__init__.py").touch()
     assert "FACTOR = 2\n" in PIECES
@@ -98,7 +98,7 @@ def test_a_script_with_a_package_beside_it(
 def test_an_installed_package(
     installed: Installed, wheel: Path, tmp_path: Path, master: str | None
 ) -> None:
-    """It is installed where the driver is, and not where the workers are."""
+    """It is installed on the driver, and not on the workers."""
     (package(tmp_path / "source") / "pyproject.toml").write_text(SETUP)
     driver = Installed.make(tmp_path / "driver", wheel, tmp_path / "source")
     shutil.rmtree(tmp_path / "source")

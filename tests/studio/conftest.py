@@ -1,4 +1,4 @@
-"""A studio for all tests of a module, in a folder of its own, and who looks at its page."""
+"""A studio per test module, in its own folder, and a user of its page."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def page() -> None:
-    """The page as it is now, and the tools that look at it."""
+    """The current page, and the tools that check it."""
     build(tools=True)
 
 

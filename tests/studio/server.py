@@ -1,4 +1,4 @@
-"""A studio at a port, in a thread of the tests, and what a caller needs to talk to it."""
+"""A studio served from a thread of the tests, and a client for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOKEN = "sesame"
 
 
 class Served:
-    """A studio that is up; ``call`` knows the token unless another is given."""
+    """A running studio; ``call`` uses its token unless another is given."""
 
     def __init__(self, folder: Path, *, allow_code: bool = False, host: str = "127.0.0.1") -> None:
         self._socket: socket.socket = bind("127.0.0.1", 0)
@@ -70,7 +70,7 @@ class Served:
         return found
 
     def refused(self, method: str, path: str, body: Any = None) -> tuple[int, str]:
-        """The status and the sentence with which something is refused."""
+        """The status and the message of a refused request."""
         code, found = self.call(method, path, body)
         assert 400 <= code < 500, found
         return code, str(found["detail"])

@@ -1,4 +1,4 @@
-"""From ``bin/demo studio`` to results, as a newcomer gets there: nobody has read anything."""
+"""From ``bin/demo studio`` to results, as a new user without any reading."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BIN = Path(__file__).parents[2] / "bin"
 
 @contextmanager
 def demo(folder: Path) -> Iterator[str]:
-    """``bin/demo studio`` in a process of its own, ended as Ctrl-C does; gives its address."""
+    """``bin/demo studio`` in its own process, ended by SIGINT; yields its address."""
     command = [str(BIN / "demo"), "studio", "--no-open", "--port", str(free_port()), str(folder)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -45,7 +45,7 @@ def demo(folder: Path) -> Iterator[str]:
 def test_from_the_demo_to_a_drawn_network_that_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One command and one click. What the command installs once is there before the clock runs."""
+    """One command and one click. One-time installations are not timed."""
     subprocess.run(["bash", "-c", '. "$0"', str(BIN / "env")], check=True)
     began = perf_counter()
     with demo(tmp_path) as address:

@@ -77,7 +77,7 @@ def test_a_network_that_is_right(served: Served) -> None:
     assert found["ports"]["hourly"] == {"inputs": 1, "outputs": ["0"], "side": ["late"]}
 
 
-def test_problems_have_the_words_of_the_check_and_a_place(served: Served) -> None:
+def test_problems_have_the_message_of_the_check_and_a_location(served: Served) -> None:
     net = changed(few={"type": "filter", "in": "calls", "where": ["prise < 1"]})
     (problem,) = served.post("/api/check", {"network": net})["problems"]
     assert problem["path"] == ["boxes", "few", "where", "0"]
@@ -85,7 +85,7 @@ def test_problems_have_the_words_of_the_check_and_a_place(served: Served) -> Non
     assert problem["text"] == "box 'few', where[0]: unknown field 'prise'. Did you mean 'price'?"
 
 
-def test_half_drawn_networks_give_what_they_can(served: Served) -> None:
+def test_incomplete_networks_are_checked_as_far_as_possible(served: Served) -> None:
     net = changed(
         new={"type": "filter"},
         both={"type": "join", "in": [None, "calls"]},
@@ -148,11 +148,11 @@ def test_grouping_is_refused_in_words(served: Served) -> None:
     asked = {"network": net, "boxes": ["few", "last"], "name": "g"}
     code, sentence = served.refused("POST", "/api/group", asked)
     assert code == 400
-    assert sentence == "box 'hourly' lies between these boxes: take it into the superbox, too."
+    assert sentence == "box 'hourly' is between the chosen boxes: add it to the superbox."
     _, sentence = served.refused("POST", "/api/group", {**asked, "name": "filter"})
-    assert sentence == "there is a 'filter' already: give the superbox another name."
+    assert sentence == "'filter' already exists: give the superbox another name."
     _, sentence = served.refused("POST", "/api/ungroup", {"network": net, "box": "few"})
-    assert sentence == "box 'few' is no superbox."
+    assert sentence == "box 'few' is not a superbox."
 
 
 def test_grouping_several_ports_keeps_the_meaning(served: Served) -> None:
@@ -229,7 +229,7 @@ def test_broken_files_give_a_sentence(served: Served) -> None:
     (served.folder / "broken.layout.json").write_text("{")
     (served.folder / "broken.yaml").write_text("outputs: {}\n")
     _, sentence = served.refused("GET", "/api/networks/broken.yaml")
-    assert "mend or remove the file" in sentence
+    assert "fix or remove the file" in sentence
     (served.folder / "package.json").write_text('{"name": "other"}')
     assert "package.json" not in [network["file"] for network in served.get("/api/networks")]
 

@@ -1,4 +1,4 @@
-"""The page of the studio, as a person uses it: in a real Chromium, against a real studio."""
+"""The studio's page in a real Chromium, against a real studio."""
 
 import json
 import re
@@ -75,7 +75,7 @@ def test_from_an_empty_canvas_to_an_alert(person: Person, served: Served) -> Non
     person.write_code("expr-where-0", "speed > 5")
     person.click("node-fast", "add-output")
     person.rename("frauds")
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     person.lay_out()
 
     person.click("mode-preview", "make-up", "preview-step")
@@ -113,14 +113,14 @@ def test_from_an_empty_canvas_to_an_alert(person: Person, served: Served) -> Non
 
 
 def look_into_an_arrow(person: Person) -> None:
-    """Its last tuples, while others flow; and Spark has pages of its own."""
+    """Its last tuples, while others flow; and the link to Spark's UI."""
     person.see("arc-speed#0").locator("path").first.dispatch_event("click")
     expect(person.see("arc-table").locator("tbody tr").first).to_be_visible()
     expect(person.see("spark-ui")).to_have_attribute("href", re.compile("^http://"))
 
 
 def inject_otherwise(person: Person) -> None:
-    """Pause the injector, end it, and start another one."""
+    """Pause the injector, stop it, and start another one."""
     see = person.see
     person.click("pause-injector")
     expect(see("injector")).to_contain_text("now 0/s")
@@ -129,7 +129,7 @@ def inject_otherwise(person: Person) -> None:
     see("injector-source").select_option("generator")
     person.see("injector-rate").fill("50")
     person.click("inject")
-    expect(see("injector")).to_contain_text("made-up tuples")
+    expect(see("injector")).to_contain_text("generated tuples")
     expect(see("injector")).not_to_contain_text("now 0/s")
 
 
@@ -159,23 +159,23 @@ def test_drawing(person: Person) -> None:
     see("node-both").click(modifiers=["Control"])
     person.click("group")
     expect(see("node-part")).to_be_visible()
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     see("node-part").dblclick()
     expect(see("node-both")).to_be_visible()
     person.click("crumb-0", "node-part", "ungroup")
     expect(see("node-both")).to_be_visible()
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     keys.press("Escape")
     see("arc--> clones#0").locator("path").first.dispatch_event("click")
     keys.press("Delete")
     expect(see("check-state")).to_have_text("1 problem")
     person.click("dock-problems", "problem")
     person.connect("too-fast", "-> clones")
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
 
 
 def test_the_mouse(person: Person) -> None:
-    """Fields on hover, a box dragged onto the canvas and into an arrow, an arrow led elsewhere."""
+    """Fields on hover, a box dragged onto the canvas and into an arrow, an arrow reconnected."""
     see, page = person.see, person.page
     person.open_template("high-mobility")
     page.wait_for_timeout(500)
@@ -221,7 +221,7 @@ def test_plan_and_files(person: Person, served: Served) -> None:
 
 
 def test_regrouped_started_and_changed(person: Person, served: Served) -> None:
-    """A plan of one's own is what runs, and a running network follows the drawing."""
+    """A regrouped plan is run, and the running network is modified."""
     see = person.see
     person.open_template("high-mobility")
     person.click("mode-plan")
@@ -235,9 +235,9 @@ def test_regrouped_started_and_changed(person: Person, served: Served) -> None:
     assert "--groups" in run["command"]
     person.click("mode-compose", "node-too-fast")
     person.write_code("expr-where-0", "kmh > 500")
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     person.click("mode-watch", "modify")
-    expect(see("notice-good")).to_contain_text("goes on", timeout=90_000)
+    expect(see("notice-good")).to_contain_text("continues", timeout=90_000)
     found = served.get(f"/api/runs/{run['id']}")
     assert found["network"]["boxes"]["too-fast"]["where"] == ["kmh > 500"]
     person.click("stop")
@@ -252,7 +252,7 @@ def test_tests_and_compare(person: Person) -> None:
     expect(see("notice-good").last).to_contain_text("passed")
     person.click("node-too-fast")
     person.write_code("expr-where-0", "kmh > 1e9")
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     person.click("run-tests")
     expect(see("difference")).to_be_visible()
     person.click("dock-diff")
@@ -269,7 +269,7 @@ def test_completion(person: Person) -> None:
     person.page.wait_for_timeout(200)  # an Enter that comes at once is for the text
     person.page.keyboard.press("Enter")
     person.page.keyboard.type(" > 1000")
-    expect(person.see("check-state")).to_have_text("all right")
+    expect(person.see("check-state")).to_have_text("no problems")
 
 
 def test_bad_files_and_a_lost_connection(person: Person) -> None:
@@ -285,7 +285,7 @@ def test_bad_files_and_a_lost_connection(person: Person) -> None:
     person.click("dialog-close", "add-input")
     person.page.context.set_offline(True)
     person.click("schema-add")
-    expect(see("lost")).to_contain_text("does not answer")
+    expect(see("lost")).to_contain_text("does not respond")
     person.page.context.set_offline(False)
     expect(see("lost")).to_have_count(0)
     expect(see("node-input")).to_be_visible()
@@ -293,13 +293,13 @@ def test_bad_files_and_a_lost_connection(person: Person) -> None:
 
 
 def test_of_300_boxes_only_those_in_sight_are_drawn(person: Person, served: Served) -> None:
-    """How fluid that is, ``boxcars bench studio`` measures."""
+    """``boxcars bench studio`` measures the frame rate."""
     network = chain(300)
     code, _ = served.call("PUT", "/api/networks/large.yaml", {"network": network, "positions": {}})
     assert code == 200
     person.open()
     person.click("gallery-open", "file-large.yaml")
-    expect(person.see("check-state")).to_have_text("all right")
+    expect(person.see("check-state")).to_have_text("no problems")
     person.click("fit")
     person.page.wait_for_timeout(500)
     pane = person.page.locator(".react-flow__pane").bounding_box()
@@ -314,7 +314,7 @@ def test_of_300_boxes_only_those_in_sight_are_drawn(person: Person, served: Serv
 
 
 def test_thousands_of_updates_a_second(person: Person) -> None:
-    """A run that tells far too much: the page draws once a frame, and can still be used."""
+    """A run that sends too many messages: the page draws once per frame, and stays responsive."""
     told = 0
 
     def flood(socket: WebSocketRoute) -> None:

@@ -1,4 +1,4 @@
-"""The page for everybody: with the keyboard alone, for screen readers, and in the dark."""
+"""Accessibility: the keyboard alone, screen readers, and the dark theme."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def composing(person: Person) -> Iterator[str]:
         person.click(f"dock-{dock}")
         yield dock
     person.click("brand", "template-high-mobility")
-    expect(person.see("check-state")).to_have_text("all right")
+    expect(person.see("check-state")).to_have_text("no problems")
     person.see("arc-speed#0").locator("path").first.dispatch_event("click")
     yield "arrow"
     person.click("node-pairs")
@@ -34,13 +34,19 @@ def composing(person: Person) -> Iterator[str]:
     person.click("dock-problems")
     yield "problem"
     person.write_code("expr-fields-2", "3600 * distance(x1, y1, x2, y2) / seconds")
-    expect(person.see("check-state")).to_have_text("all right")
+    expect(person.see("check-state")).to_have_text("no problems")
     person.click("node-calls")
     yield "input"
 
 
 def dialogs(person: Person) -> Iterator[str]:
-    for words in ("Open a file", "Save as", "Keys", "Compare two versions", "Run on Spark"):
+    for words in (
+        "Open a file",
+        "Save as",
+        "Keyboard shortcuts",
+        "Compare two versions",
+        "Run on Spark",
+    ):
         person.page.keyboard.press("Escape")
         person.search(words)
         expect(person.see("dialog-close")).to_be_visible()
@@ -66,7 +72,7 @@ def previewing(person: Person) -> Iterator[str]:
 
 
 def watching(person: Person) -> Iterator[str]:
-    """A run that is made up: how it looks is what counts here."""
+    """A fake run: only its looks are tested."""
 
     def tell(socket: WebSocketRoute) -> None:
         socket.send(json.dumps({"type": "stats", "stats": fake_stats(1)}))
@@ -86,7 +92,7 @@ def watching(person: Person) -> Iterator[str]:
 @pytest.mark.usefixtures("page")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_nothing_grave_that_axe_finds(served: Served, dark: bool) -> None:
-    """In the dark only the colours are others."""
+    """In the dark theme only the colours differ."""
     rules = ["color-contrast"] if dark else []
     with chromium(served.url, dark=dark) as person:
         bring_axe(person.page)
@@ -97,7 +103,7 @@ def test_nothing_grave_that_axe_finds(served: Served, dark: bool) -> None:
 
 
 def draw(person: Person) -> None:
-    """An input, a filter with a mistake that is mended, and two outputs."""
+    """An input, a filter with a mistake that is fixed, and two outputs."""
     see, keys = person.see, person.page.keyboard
     person.open()
     expect(see("run-example")).to_be_focused()
@@ -133,12 +139,12 @@ def draw(person: Person) -> None:
     keys.type("all")
     person.tab_to("read-0")
     keys.type("calls")
-    expect(see("check-state")).to_have_text("all right")
-    expect(see("check-spoken")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
+    expect(see("check-spoken")).to_have_text("no problems")
 
 
 def test_the_keyboard_alone(person: Person, served: Served) -> None:
-    """Draw, connect, configure, preview and start a network without a mouse; nothing feeds it."""
+    """Draw, connect, configure, preview and start a network without a mouse."""
     see, keys = person.see, person.page.keyboard
     draw(person)
     person.search("Preview")

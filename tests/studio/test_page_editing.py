@@ -1,6 +1,7 @@
-"""More of what a person does on the page: breakpoints, superboxes, files in all languages."""
+"""Editing on the page: breakpoints, superboxes, files in all languages."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -8,6 +9,7 @@ from playwright.sync_api import FilePayload, expect
 from typer.testing import CliRunner
 
 import boxcars as bx
+from boxcars.apps.high_mobility import build as high_mobility
 from boxcars.cli import app as boxcars
 from tests.patience import until
 from tests.studio.page.browser import Person
@@ -32,7 +34,7 @@ def save_as(person: Person, stem: str, ending: str = "yaml") -> None:
 
 
 def test_the_step_debugger(person: Person) -> None:
-    """Two breakpoints, one with a condition; whichever comes first stops. Then back, and on."""
+    """Two breakpoints, one with a condition; the first one reached stops. Then back and forth."""
     see = person.see
     person.open_template("high-mobility")
     person.click("mode-preview")
@@ -46,12 +48,12 @@ def test_the_step_debugger(person: Person) -> None:
     person.click("breakpoint")
     person.write_code("stop-where", "x2 >= 0.3")
     person.click("preview-until")
-    expect(see("notice-plain").last).to_contain_text("a tuple came to pairs")
+    expect(see("notice-plain").last).to_contain_text("a tuple reached pairs")
     expect(see("preview-position")).to_have_text("4 of 7 tuples")
     person.click("breakpoint")
     expect(see("stop-where")).to_have_count(0)
     person.click("preview-until")
-    expect(see("notice-plain").last).to_contain_text("a tuple came to too-fast")
+    expect(see("notice-plain").last).to_contain_text("a tuple reached too-fast")
     expect(see("preview-position")).to_have_text("7 of 7 tuples")
     expect(see("node--> clones")).to_contain_text("1 tuple")
     person.click("preview-back")
@@ -68,15 +70,35 @@ def test_connection_points(person: Person, served: Served) -> None:
     person.click("add-point")
     person.write("point-name", "speeds")
     person.write("point-tuples", "50")
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     expect(see("arc-too-fast#0")).to_contain_text("speeds")
     save_as(person, "pointed")
     points = plain(served, "pointed.yaml")["connection_points"]
     assert points == {"speeds": {"arc": "speed", "tuples": 50}}
 
 
+def test_the_clock_of_an_input(person: Person, served: Served) -> None:
+    """The wall clock, and arrival times; the check and the file follow."""
+    see = person.see
+    person.open_template("high-mobility")
+    (name,) = high_mobility().inputs
+    before = high_mobility().inputs[name]
+    person.click(f"node-{name}")
+    see("input-clock").select_option("wall")
+    expect(see("check-state")).to_have_text("no problems")
+    save_as(person, "walled")
+    assert bx.load(served.folder / "walled.yaml").inputs[name] == replace(before, clock="wall")
+    person.click(f"node-{name}")
+    see("input-clock").select_option("arrival")
+    expect(see(f"node-{name}")).to_contain_text("by arrival")
+    see("input-clock").select_option("event")
+    expect(see("check-state")).to_have_text("no problems")
+    save_as(person, "again")
+    assert bx.load(served.folder / "again.yaml").inputs[name] == before
+
+
 def test_parameters_of_a_superbox(person: Person, served: Served) -> None:
-    """A box becomes a superbox, its limit a parameter; two uses have limits of their own."""
+    """A box becomes a superbox, its limit a parameter; two uses have different limits."""
     see, keys = person.see, person.page.keyboard
     person.open_template("high-mobility")
     person.click("node-too-fast", "group")
@@ -88,7 +110,7 @@ def test_parameters_of_a_superbox(person: Person, served: Served) -> None:
     person.click("node-too-fast")
     person.write_code("expr-where-0", "kmh > $limit")
     person.click("crumb-0")
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     person.click("node-part")
     keys.press("Control+c")
     keys.press("Control+v")
@@ -99,7 +121,7 @@ def test_parameters_of_a_superbox(person: Person, served: Served) -> None:
     person.rename("fast")
     second = see("read-0").locator("option", has_text="part2").first
     see("read-0").select_option(second.get_attribute("value"))
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     save_as(person, "limits")
     net = plain(served, "limits.yaml")
     (superbox,) = net["superboxes"].values()
@@ -110,7 +132,7 @@ def test_parameters_of_a_superbox(person: Person, served: Served) -> None:
 
 
 def test_files_in_all_languages(person: Person, served: Served) -> None:
-    """Saved as XML, opened, saved as JSON, taken to another machine and opened there."""
+    """Saved as XML, opened, saved as JSON, downloaded and uploaded again."""
     see = person.see
     person.open_template("feed-monitor")
     save_as(person, "feeds")
@@ -120,7 +142,7 @@ def test_files_in_all_languages(person: Person, served: Served) -> None:
         person.search("New network")
         person.click("open", f"file-feeds.{ending}")
         expect(see("file")).to_have_text(f"feeds.{ending}")
-        expect(see("check-state")).to_have_text("all right")
+        expect(see("check-state")).to_have_text("no problems")
         assert bx.dumps(bx.load(served.folder / f"feeds.{ending}"), "yaml") == drawn
     person.search("Save as")
     with person.page.expect_download() as taken:
@@ -146,7 +168,7 @@ def test_files_in_all_languages(person: Person, served: Served) -> None:
 
 
 def test_tests_are_kept_beside_the_network(person: Person, served: Served) -> None:
-    """A test that is typed in fails, is mended, and runs on the command line as well."""
+    """A test that is typed in fails, is fixed, and also runs on the command line."""
     see = person.see
     person.open_template("high-mobility")
     person.click("dock-tests", "add-test")

@@ -1,4 +1,4 @@
-"""The page as a screen reader hears it: Chromium's own accessibility tree of the main views."""
+"""The page for screen readers: Chromium's accessibility tree of the main views."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ WRONG = "sqrt() needs float as x, got phone (str)."
 
 
 def of(heard: list[Heard], role: str, within: str = "") -> list[str]:
-    """The names of all things of a role in a part of the page."""
+    """The names of all elements of a role in a part of the page."""
     return [h.name for h in heard if h.role == role and (not within or within in h.within)]
 
 
 def spoken(heard: list[Heard], live: str) -> list[str]:
-    """What is announced when it comes, without being asked for."""
+    """The texts of live regions."""
     return [h.words for h in heard if h.live == live and h.words]
 
 
 def test_the_palette_and_the_canvas(person: Person) -> None:
-    """Each box says what it is, what it is for, and what it is joined to."""
+    """Each box announces its type, its purpose and its connections."""
     person.open_template("high-mobility")
     heard = listen(person.page)
     palette = of(heard, "button", "Palette")
@@ -55,18 +55,18 @@ def test_the_palette_and_the_canvas(person: Person) -> None:
     person.page.keyboard.press("Delete")
     expect(person.see("check-state")).to_have_text("1 problem")
     groups = of(listen(person.page), "group", "The network")
-    assert "filter too-fast: kmh > 1000; reads speed; leads nowhere yet" in groups
-    assert any(name.startswith("output clones; reads nothing yet; 1 problem: ") for name in groups)
+    assert "filter too-fast: kmh > 1000; reads speed; no consumer yet" in groups
+    assert any(name.startswith("output clones; no input yet; 1 problem: ") for name in groups)
 
 
 def test_errors_are_announced(person: Person) -> None:
-    """At the field at once, in the header when there is a pause, and in the name of the box."""
+    """At the field immediately, in the header after a pause, and in the label of the box."""
     see = person.see
     person.open_template("high-mobility")
     person.click("node-speed")
     before = listen(person.page)
     assert spoken(before, "assertive") == []
-    assert "all right" in spoken(before, "polite")
+    assert "no problems" in spoken(before, "polite")
     person.write_code("expr-fields-2", "sqrt(phone)")
     expect(see("alarm-speed")).to_be_visible()
     said = person.page.get_by_text(f"1 problem: box speed: {WRONG}")
@@ -91,7 +91,7 @@ def test_a_refusal_is_announced(person: Person) -> None:
 
 
 def test_a_run_is_heard(person: Person) -> None:
-    """Its results in a table and, now and then, spoken; its failure at once."""
+    """Its results in a table and announced at intervals; its failure immediately."""
     see, page = person.see, person.page
     run = FakeRun(person)
     person.open_template("high-mobility")
@@ -107,12 +107,13 @@ def test_a_run_is_heard(person: Person) -> None:
     assert of(heard, "columnheader", "Results of frauds") == ["phone", "speed"]
     assert of(heard, "cell", "Results of frauds") == ["42", "900", "41", "900"]
     assert "filter fast: speed > 110; reads speed; leads to output frauds" in of(heard, "group")
-    assert of(heard, "slider", "Injector of calls") == ["tuples a second"]
+    assert of(heard, "slider", "Injector for calls") == ["tuples per second"]
     assert not any("elete" in h.description for h in heard if "The network" in h.within)
     see("arc-fast#0").locator("xpath=..").focus()
     page.keyboard.press("Enter")
     expect(see("arc-table")).to_contain_text("7")
-    assert of(listen(page), "tab", "Panels of the run") == ["Overview", "Boxes", "Arc", "Log"]
+    tabs = ["Overview", "Boxes", "Arc", "Events", "Log"]
+    assert of(listen(page), "tab", "Run panels") == tabs
     run.end("failed", "calls.csv: there is no such file.")
     expect(see("run-state")).to_have_text("failed")
     (words,) = spoken(listen(page), "assertive")
@@ -120,7 +121,7 @@ def test_a_run_is_heard(person: Person) -> None:
 
 
 def test_tabs_and_choices_with_the_arrows(person: Person) -> None:
-    """One stop for the Tab key; tabs say which panel they show, and a choice is no tab."""
+    """One Tab stop per group; tabs name their panel, and a radio group is not a tab list."""
     see, keys = person.see, person.page.keyboard
     person.open_template("high-mobility")
     person.click("dock-text")

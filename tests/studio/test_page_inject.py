@@ -1,4 +1,4 @@
-"""Injecting from the page into a live run on Spark: files, and data that goes by its own times."""
+"""Injecting from the page into a live run on Spark: files, and data that follows its own times."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.studio.page.browser import Person
 from tests.studio.runs.test_runs import state
 from tests.studio.server import Served
 
-DEAR: dict[str, Any] = {
-    "name": "dear",
+EXPENSIVE: dict[str, Any] = {
+    "name": "expensive",
     "inputs": {"calls": {"ts": "time", "fields": {"time": "int", "who": "str", "price": "float"}}},
-    "boxes": {"dear": {"type": "filter", "in": "calls", "where": ["price > 20"]}},
-    "outputs": {"alarms": {"from": "dear"}},
+    "boxes": {"expensive": {"type": "filter", "in": "calls", "where": ["price > 20"]}},
+    "outputs": {"alarms": {"from": "expensive"}},
 }
 HEAD = "time,who,price\n"
 LONG = 3600
@@ -29,8 +29,8 @@ LONG = 3600
 
 @pytest.fixture
 def watching(person: Person, served: Served) -> Iterator[Person]:
-    """Somebody who looks at a run that waits for tuples."""
-    run = served.post("/api/runs", {"network": DEAR, "master": "local[1]"})["id"]
+    """A user who watches a run that is waiting for tuples."""
+    run = served.post("/api/runs", {"network": EXPENSIVE, "master": "local[1]"})["id"]
     state(served, run, "waiting", "running")
     person.open()
     person.click("new-network", "mode-watch")
@@ -44,7 +44,7 @@ def write(folder: Path, name: str, rows: str) -> None:
 
 
 def total(person: Person) -> int:
-    """How many results the live table has been told of."""
+    """The number of results that the live table has received."""
     return int(person.see("result-total").get_attribute("data-total") or 0)
 
 
@@ -53,24 +53,24 @@ def sent(person: Person) -> int:
 
 
 def test_a_file_is_injected_into_a_live_run(watching: Person, served: Served) -> None:
-    """One of the folder by a click, one of the machine by the picker; what is wrong is said."""
+    """A file in the folder by a click, a local file by the picker; errors are reported."""
     see = watching.see
     rows = "".join(f"{t},ann,1.0\n" for t in range(300))
     write(served.folder, "calls.csv", rows + "300,eve,25.5\n301,mallory,99.0\n302,ann,1.0\n")
     (served.folder / "other.csv").write_text("when,who,price\n1,ann,2.0\n")
     see("injector-source").select_option("file")
-    refused(watching, "Which file?")
+    refused(watching, "Choose a file")
     see("injector-file").fill("cals.csv")
     refused(watching, "cals.csv: there is no such file. Did you mean 'calls.csv'?")
     watching.click("data-file-other.csv")
     expect(see("field-problem")).to_have_count(0)
-    refused(watching, "no tuples in it that fit the input 'calls' (time: int, who: str")
+    refused(watching, "no row fits the input 'calls' (time: int, who: str")
     refused(watching, "time: the header has no such column")
     watching.click("data-file-calls.csv")
     see("injector-rate").fill("2000")
     watching.click("inject")
     expect(see("injector")).to_contain_text("calls.csv")
-    expect(see("injector")).to_contain_text("all has been sent", timeout=60_000)
+    expect(see("injector")).to_contain_text("all tuples were sent", timeout=60_000)
     expect(see("result-total")).to_have_attribute("data-total", "2", timeout=60_000)
     newest = see("results-table").locator("tbody tr").first
     expect(newest.locator("td")).to_have_text(["301", "mallory", "99"])
@@ -80,7 +80,7 @@ def test_a_file_is_injected_into_a_live_run(watching: Person, served: Served) ->
 
 
 def refused(person: Person, sentence: str) -> None:
-    """The form says what is wrong, and stays."""
+    """The form reports the error, and stays open."""
     person.click("inject")
     expect(person.see("field-problem")).to_contain_text(sentence)
     expect(person.see("injector")).to_have_count(0)
@@ -98,13 +98,13 @@ def inject_from_the_machine(person: Person) -> None:
     person.click("inject")
     expect(person.see("injector")).to_contain_text("mine.jsonl")
     left = person.see("left-out")
-    expect(left).to_have_text("1 row left out. The first: time: expected an int, got 'noon'.")
+    expect(left).to_have_text("1 row skipped. The first: time: expected an int, got 'noon'.")
 
 
 def test_by_the_times_in_the_data(watching: Person, served: Served) -> None:
-    """A tuple a second, as its times say; then faster, paused, and stopped, all from the page.
+    """One tuple per second, by its times; then faster, paused, and stopped, all from the page.
 
-    A busy machine may send later than it should, but nothing may be sent too early.
+    A busy machine may send late, but nothing may be sent too early.
     """
     see = watching.see
     write(served.folder, "clock.csv", "".join(f"{t},ann,50.0\n" for t in range(LONG)))
@@ -137,14 +137,14 @@ def test_by_the_times_in_the_data(watching: Person, served: Served) -> None:
 
 
 def test_an_injector_over_a_stop(watching: Person, served: Served) -> None:
-    """It goes on with its run. One that is new begins later than what the run has seen."""
+    """It resumes with its run. A new one starts after the times that the run has seen."""
     see = watching.see
     make_up(watching)
     grows(watching, 0)
     (run,) = (r["id"] for r in served.get("/api/runs") if r["state"] != "stopped")
     watching.click("stop")
     expect(see("run-state")).to_have_text("stopped", timeout=60_000)
-    expect(see("injector")).to_contain_text("the run is stopped; it goes on with the run")
+    expect(see("injector")).to_contain_text("the run is stopped; the injector resumes with it")
     expect(see("injector")).to_contain_text("now 0/s")
     before = sent(watching)
     watching.click("go-on")
@@ -153,7 +153,7 @@ def test_an_injector_over_a_stop(watching: Person, served: Served) -> None:
     expect(see("injector")).not_to_contain_text("with later times")
     watching.click("stop-injector")
     make_up(watching)
-    expect(see("injector")).to_contain_text("made-up tuples, with later times")
+    expect(see("injector")).to_contain_text("generated tuples, with later times")
     read = total_read(served, run)
     until(lambda: total_read(served, run) > read + 40)
     expect(see("injector-late")).to_have_count(0)
@@ -162,20 +162,20 @@ def test_an_injector_over_a_stop(watching: Person, served: Served) -> None:
     write(served.folder, "old.csv", "".join(f"{t},ann,50.0\n" for t in (-3, -2, -1)))
     see("injector-source").select_option("file")
     watching.click("data-file-old.csv", "inject")
-    expect(see("injector-late")).to_contain_text("3 tuples came too late", timeout=60_000)
-    expect(see("run-sentence")).to_contain_text("3 came too late")
+    expect(see("injector-late")).to_contain_text("3 tuples arrived late", timeout=60_000)
+    expect(see("run-sentence")).to_contain_text("3 late")
 
 
 def make_up(person: Person) -> None:
-    """Let tuples be made up, a few each second."""
+    """Generate a few tuples per second."""
     person.see("injector-source").select_option("generator")
     person.see("injector-rate").fill("50")  # a batch every two seconds
     person.click("inject")
-    expect(person.see("injector")).to_contain_text("made-up tuples")
+    expect(person.see("injector")).to_contain_text("generated tuples")
 
 
 def grows(person: Person, before: int) -> None:
-    """More is sent than so many tuples, and some more."""
+    """Wait until more tuples than a number are sent, and then some more."""
     expect(person.see("injector")).not_to_have_attribute("data-sent", str(before))
     until(lambda: sent(person) > before + 20)
 

@@ -1,4 +1,4 @@
-"""Keys and clicks that must not go astray: after a click in a panel, over what was selected."""
+"""Keys and clicks that must not hit the wrong target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLACES = """() => [...document.querySelectorAll('.react-flow__node')]
 
 
 def places(person: Person) -> Any:
-    """Where all boxes stand."""
+    """The positions of all boxes."""
     return person.page.evaluate(PLACES)
 
 
@@ -28,7 +28,7 @@ def places(person: Person) -> Any:
     ],
 )
 def test_keys_after_a_new_field(person: Person, node: str, button: str, field: str) -> None:
-    """They are for the new field, and not for the drawing: l lays it out, 2 is the preview."""
+    """They go to the new field, not to the drawing, where l is layout and 2 the preview."""
     see = person.see
     person.open_template("high-mobility")
     person.click(f"node-{node}")
@@ -50,7 +50,7 @@ def test_keys_after_a_new_field(person: Person, node: str, button: str, field: s
 
 
 def test_keys_after_a_click_in_a_panel(person: Person) -> None:
-    """A button that is gone when it was clicked leaves the focus nowhere: keys do nothing then."""
+    """A button that disappears when clicked leaves no focus: keys then do nothing."""
     see, keys = person.see, person.page.keyboard
     person.open_template("high-mobility")
     person.click("node-pairs", "chip-x")
@@ -70,7 +70,7 @@ def test_keys_after_a_click_in_a_panel(person: Person) -> None:
 
 
 def test_a_double_click_on_what_an_area_has_selected(person: Person) -> None:
-    """Shift and drag selects; what is below the area can still be clicked."""
+    """Shift and drag selects; boxes below the area can still be clicked."""
     see, page = person.see, person.page
     person.open_template("high-mobility")
     person.click("node-callers")

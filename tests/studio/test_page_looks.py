@@ -1,4 +1,4 @@
-"""What a person sees: buttons under the pointer, boxes with errors, and all of a large plan."""
+"""Looks of the page: hovered buttons, boxes with errors, and a large plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTLED = "() => Promise.allSettled(document.getAnimations().map(a => a.finished
 
 
 def style(place: Locator, name: str) -> str:
-    """How something looks at this moment, when nothing moves any more."""
+    """A computed style of an element, after all transitions."""
     place.page.evaluate(SETTLED)
     found = place.evaluate(STYLE, name)
     assert isinstance(found, str)
@@ -26,7 +26,7 @@ def style(place: Locator, name: str) -> str:
 
 
 def luminance(colour: str) -> float:
-    """Of ``rgb(1, 2, 3)``, as WCAG defines it."""
+    """The luminance of ``rgb(1, 2, 3)``, as WCAG defines it."""
     parts = [int(number) / 255 for number in re.findall(r"\d+", colour)[:3]]
     red, green, blue = (
         p / 12.92 if p <= 0.04045 else float(((p + 0.055) / 1.055) ** 2.4) for p in parts
@@ -35,7 +35,7 @@ def luminance(colour: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """Of two colours: 1 if they are the same, 21 for black on white."""
+    """The contrast of two colours: 1 if they are equal, 21 for black on white."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -53,7 +53,7 @@ def test_buttons_under_the_pointer(person: Person, theme: str) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_boxes_with_errors_stand_out(person: Person, theme: str) -> None:
-    """A box that is wrong is drawn more strongly than one that is right, not less."""
+    """A box with an error has a stronger border than a valid one."""
     see = person.see
     person.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     person.open_template("high-mobility")
@@ -76,7 +76,7 @@ def test_boxes_with_errors_stand_out(person: Person, theme: str) -> None:
 
 
 def test_the_files_of_a_large_plan(person: Person, served: Served) -> None:
-    """However many files there are: what is done with them is in sight."""
+    """The file actions stay visible, however many files there are."""
     see = person.see
     network = chain(60) | {"name": "a-network-with-quite-a-long-name-of-its-own"}
     code, _ = served.call("PUT", "/api/networks/wide.yaml", {"network": network, "positions": {}})

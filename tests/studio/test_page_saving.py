@@ -1,4 +1,4 @@
-"""Nothing is lost in silence: two tabs with one file, another file of that name, leaving."""
+"""No silent data loss: two tabs with one file, overwriting a file, leaving."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.studio.test_networks import CHEAP
 
 
 def keep_file(served: Served, file: str) -> None:
-    """A network in the folder of the studio."""
+    """Save a network in the studio's folder."""
     code, found = served.call("PUT", f"/api/networks/{file}", {"network": CHEAP})
     assert code == 200, found
 
@@ -41,17 +41,17 @@ def draw(person: Person, where: str) -> None:
     person.click("node-few")
     person.write_code("expr-where-0", where)
     expect(person.see("file")).to_have_attribute("data-dirty", "true")
-    expect(person.see("check-state")).to_have_text("all right")
+    expect(person.see("check-state")).to_have_text("no problems")
 
 
 @pytest.fixture
 def other(person: Person) -> Person:
-    """The same person, in another tab."""
+    """The same user, in another tab."""
     return Person(person.page.context.new_page(), person.address, person.complaints)
 
 
 def test_two_tabs_with_one_file(person: Person, other: Person, served: Served) -> None:
-    """Who saves second is told, and chooses: compare, save all the same, or take it over."""
+    """The second save asks: compare, save anyway, or reload."""
     keep_file(served, "shared.yaml")
     for tab in (person, other):
         open_file(tab, "shared.yaml")
@@ -60,7 +60,7 @@ def test_two_tabs_with_one_file(person: Person, other: Person, served: Served) -
     expect(person.see("notice-good")).to_contain_text("Saved")
     draw(other, "price < 3")
     other.click("save")
-    expect(other.see("ask")).to_contain_text("shared.yaml was changed since you opened it")
+    expect(other.see("ask")).to_contain_text("shared.yaml has changed since you opened it")
     assert where_of(served, "shared.yaml") == "price < 2"
     other.click("ask-compare")
     expect(other.see("diff-old")).to_have_value("shared.yaml")
@@ -85,7 +85,7 @@ def test_two_tabs_with_one_file(person: Person, other: Person, served: Served) -
 
 
 def test_tests_that_two_tabs_write(person: Person, other: Person, served: Served) -> None:
-    """They are saved by themselves; so they ask by themselves, and both can be kept."""
+    """Tests are saved automatically, so they ask separately, and both versions can be kept."""
     keep_file(served, "proved.yaml")
     for tab in (person, other):
         open_file(tab, "proved.yaml")
@@ -105,7 +105,7 @@ def names_of_tests(served: Served, file: str) -> list[str]:
 
 
 def test_a_drawing_that_is_saved_twice_in_a_row(person: Person, served: Served) -> None:
-    """The second save knows the version that the first has made."""
+    """The second save uses the version written by the first."""
     keep_file(served, "twice.yaml")
     open_file(person, "twice.yaml")
     draw(person, "price < 8")
@@ -120,7 +120,7 @@ def test_a_drawing_that_is_saved_twice_in_a_row(person: Person, served: Served) 
 
 
 def test_a_drawing_that_gets_a_file_keeps_its_runs(tmp_path: Path) -> None:
-    """Also for the next tab, which knows only the file: its runs can follow the drawing."""
+    """Also in the next tab, which only knows the file: its runs can be modified."""
     served = Served(tmp_path)
     try:
         asked = AskRun(network=CHEAP, document="drawing 7")
@@ -152,7 +152,7 @@ def test_saving_over_another_network(person: Person, served: Served) -> None:
 
 
 def refuse(person: Person) -> list[str]:
-    """Stay, whatever the browser asks; and the kinds of what it asks."""
+    """Dismiss all browser dialogs, and collect their types."""
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
@@ -164,7 +164,7 @@ def refuse(person: Person) -> list[str]:
 
 
 def test_closing_with_unsaved_work(person: Person, other: Person, served: Served) -> None:
-    """The browser asks; it does not if there is nothing to be lost."""
+    """The browser asks only if there is something to lose."""
     other.open_template("high-mobility")
     other.click("node-speed")
     with other.page.expect_event("close"):
@@ -201,7 +201,7 @@ def test_leaving_for_another_drawing(
     open_file(person, "here.yaml")
     draw(person, "price < 6")
     leave(person)
-    expect(person.see("ask")).to_contain_text("changes that are not saved")
+    expect(person.see("ask")).to_contain_text("unsaved changes")
     expect(person.see("ask-stay")).to_be_focused()
     person.page.keyboard.press("Escape")
     expect(person.see("file")).to_have_text("here.yaml")
@@ -214,17 +214,17 @@ def test_leaving_for_another_drawing(
 
 
 def test_versions_of_a_file(served: Served) -> None:
-    """For programs, too: a version that is not that of the file is refused, and none replaces."""
+    """For API clients too: a stale version is refused, and no version overwrites."""
     body = {"network": CHEAP}
     first = served.call("PUT", "/api/networks/v.yaml", body | {"over": ""})[1]["version"]
     assert served.get("/api/networks/v.yaml")["version"] == first
     refused = served.refused("PUT", "/api/networks/v.yaml", body | {"over": ""})
-    assert refused == (409, "v.yaml: there is such a file already.")
+    assert refused == (409, "v.yaml: the file already exists.")
     moved = body | {"positions": {"few": [8, 8]}, "over": first}
     second = served.call("PUT", "/api/networks/v.yaml", moved)[1]["version"]
     assert second != first
     refused = served.refused("PUT", "/api/networks/v.yaml", body | {"over": first})
-    assert refused == (409, "v.yaml: it was changed since it was opened.")
+    assert refused == (409, "v.yaml: it has changed since it was opened.")
     assert served.call("PUT", "/api/networks/v.yaml", body)[0] == 200
     served.call("DELETE", "/api/networks/v.yaml")
     assert served.call("PUT", "/api/networks/v.yaml", body | {"over": second})[0] == 200

@@ -1,4 +1,4 @@
-"""Who may do what: tokens, hosts, origins, sizes, and what a page may load."""
+"""Security: tokens, hosts, origins, sizes, and the content security policy."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from websockets.sync.client import connect
 
 from boxcars.cli import app as boxcars
 from boxcars.model.problem import Wrong
-from boxcars.service.door import LARGEST
+from boxcars.service.guard import LARGEST
 from boxcars.studio.api.serve import bind
 from tests.studio.server import TOKEN, Served
 
 
 @pytest.fixture
 def open_to_others(tmp_path: Path) -> Iterator[Served]:
-    """A studio whose port others could reach, as far as it knows."""
+    """A studio on a host that others can reach."""
     found = Served(tmp_path, host="0.0.0.0")
     yield found
     found.close()
@@ -87,7 +87,7 @@ def test_requests_are_bounded(served: Served) -> None:
 
 
 def too_long(served: Served) -> int | None:
-    """What a request without an end is answered with; None if the studio hangs up."""
+    """The response to an endless request; None if the studio closes the connection."""
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
     chunks = (b" " * 2**20 for _ in range(LARGEST // 2**20 + 2))
     headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
@@ -110,7 +110,7 @@ def test_headers_that_protect_the_page(served: Served) -> None:
 
 @pytest.mark.usefixtures("page")
 def test_answers_are_small_and_kept(served: Served) -> None:
-    """What compresses is compressed for who takes that; files with a hash are never asked for."""
+    """Responses are compressed for clients that accept it; files with a hash are cached forever."""
     names = re.findall(r"/assets/[^\"]+\.(?:js|css)", served.request("GET", "/")[1].decode())
     assert len(names) >= 2
     for path in (*names, "/api/palette"):
@@ -129,7 +129,7 @@ def test_what_makes_no_sense_is_said(served: Served) -> None:
         "'network': field required. 'netwrok': extra inputs are not permitted.",
     )
     code, found = served.call("POST", "/api/check", b"{")
-    assert (code, found["detail"]) == (422, "the request is no JSON.")
+    assert (code, found["detail"]) == (422, "the request is not valid JSON.")
     deep = b'{"network": ' + b'{"a": ' * 5000 + b"1" + b"}" * 5001
     code, found = served.call("POST", "/api/check", deep)
     assert 400 <= code < 500
@@ -158,7 +158,7 @@ outputs:
 """
 
 
-def test_modules_are_imported_only_with_leave_and_are_never_lost(
+def test_modules_are_imported_only_with_permission_and_are_never_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)

@@ -1,4 +1,4 @@
-"""A driver and its task in one process, which can be killed; it stands in for the engine."""
+"""A driver and its task in one process, which can be killed; it replaces the engine."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import polars as pl
 import boxcars as bx
 from boxcars.kernels.contract import Tabled
 from boxcars.model.arc import Arc
-from boxcars.tables.catalog import Home
+from boxcars.tables.catalog import TableFolder
 from boxcars.tables.database import Database
 from boxcars.tables.epoch_transaction import open_tables
 from boxcars.tables.ledger import Ledger
@@ -28,7 +28,7 @@ CALLS = {
 
 
 def network() -> bx.Network:
-    """Counts in a table, which it also gives; keeps each call twice if it is applied twice."""
+    """Counts in a table, and emits the counts; applied twice it would store each call twice."""
     net = bx.Network("counts")
     calls = net.input("calls", ts="time", fields={"time": "int", "caller": "str"})
     net.table("counts", fields={"caller": "str", "n": "int"}, key="caller")
@@ -44,7 +44,7 @@ def network() -> bx.Network:
 
 
 def epoch_rows(net: bx.Network, store: Any, epoch: int) -> dict[str, list[Any]]:
-    """What comes out of the network in an epoch."""
+    """The output of the network in an epoch."""
     checked = net.check().or_raise()
     first = (epoch - 1) * ROWS
     frames = {Arc("calls"): pl.DataFrame(CALLS)[first : first + ROWS]}
@@ -86,7 +86,7 @@ class Life:
     def live(self) -> None:
         net, out = network(), self.folder / "out"
         if self.end == [0, "load"]:  # the tables are filled, but the run is not set up
-            self.ends_in(Home, "settle")
+            self.ends_in(TableFolder, "complete")
         if self.end == [0, "half"]:
             self.ends_in(Ledger, "open")
         out.mkdir(parents=True, exist_ok=True)

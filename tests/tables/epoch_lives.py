@@ -1,8 +1,8 @@
 """Lives of the driver, one after the other, each a process that may be killed.
 
 ``python -m tests.tables.epoch_lives FOLDER GIVEN LIVES``: ``GIVEN`` is what tables are given as. A
-life is ``[epoch, point]`` to be killed there, or a number of seconds to be killed after. A line
-for each says how it ended: 9 if it was killed.
+life is ``[epoch, point]`` to be killed there, or a number of seconds to be killed after. It prints
+the signal that ended each life: 9 if it was killed.
 """
 
 import json
@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 SLOW = "numba psycopg pyarrow.parquet pyspark.sql sqlalchemy.dialects.sqlite sqlglot"
-"""Modules that a process can take over from the one that starts it; Polars is none of them."""
+"""Modules that a forked process can inherit; Polars is not one of them."""
 
 
 def main(folder: str, given: str, lives: str) -> None:

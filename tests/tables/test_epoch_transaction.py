@@ -1,4 +1,4 @@
-"""Stored tables in epochs: changed exactly once, wherever a process ends, whoever else is there."""
+"""Stored tables in epochs: changed exactly once, despite crashes and concurrent access."""
 
 import json
 import pickle
@@ -22,7 +22,7 @@ from boxcars.connectors.conform import as_frame
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.tables import database as databases
 from boxcars.tables import epoch_transaction
-from boxcars.tables.catalog import Home
+from boxcars.tables.catalog import TableFolder
 from boxcars.tables.database import Address
 from boxcars.tables.epoch_transaction import close_idle, open_tables
 from boxcars.tables.setup import Addresses, contents, prepare_tables, writes
@@ -42,7 +42,7 @@ def nothing_stays_open() -> Iterator[None]:
 
 
 class Where:
-    """A place that the tables are in, filled as the test begins."""
+    """A location of the tables, filled before the test."""
 
     def __init__(self, address: str) -> None:
         self.given: dict[str, Any] = {"counts": COUNTS, "people": PEOPLE}
@@ -71,7 +71,7 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Where:
 
 
 def expected() -> tuple[dict[str, list[Any]], dict[str, list[dict[str, Any]]]]:
-    """The outputs and the tables of a preview, which nobody disturbs."""
+    """The outputs and tables of an undisturbed preview."""
     result = bx.preview(NET, {"calls": CALLS}, tables={"counts": COUNTS, "people": PEOPLE})
     outputs = {name: [list(row.values()) for row in t.to_pylist()] for name, t in result.items()}
     return outputs, {name: table.to_pylist() for name, table in result.stored.items()}
@@ -120,7 +120,7 @@ class TestKilled:
 
 
 class TestTwoAttempts:
-    """One is still at work, perhaps cut off from its driver, when the other begins."""
+    """One attempt is still running, perhaps cut off from its driver, when the other starts."""
 
     @pytest.mark.parametrize("applied", [True, False])
     def test_the_second_waits(self, tmp_path: Path, where: Where, applied: bool) -> None:
@@ -178,7 +178,7 @@ class TestTwoAttempts:
         for epoch in (1, 2):
             apply(addresses, tmp_path, epoch)
         with (
-            pytest.raises(BoxcarsError, match="are at epoch 2 of this run already, but its check"),
+            pytest.raises(BoxcarsError, match="already have epoch 2 of this run, but its check"),
             open_tables(NET.tables, addresses, tmp_path, WRITTEN) as store,
         ):
             store.begin(1)
@@ -186,7 +186,7 @@ class TestTwoAttempts:
 
 
 def apply(addresses: Addresses, folder: Path, epoch: int, record: str = "done") -> str | None:
-    """Run an epoch; what it gave if it was applied before."""
+    """Run an epoch; return its stored result if it is already applied."""
     with open_tables(NET.tables, addresses, folder, WRITTEN) as store:
         before = store.begin(epoch)
         if before is None:
@@ -209,7 +209,7 @@ class TestLedger:
         sizes = []
         for epoch in range(1, 30):
             apply(addresses, tmp_path, epoch, "x" * 1000)
-            with sqlite3.connect(Home(tmp_path).file) as file:
+            with sqlite3.connect(TableFolder(tmp_path).file) as file:
                 sizes.append(file.execute("SELECT count(*) FROM boxcars_epochs").fetchone()[0])
         assert set(sizes) == {2}
 
@@ -306,8 +306,8 @@ class TestOpenBetweenEpochs:
                 seen.add(id(store))
         assert len(seen) == 1
 
-    def test_a_new_run_in_the_same_place(self, tmp_path: Path) -> None:
-        """The worker of the old one has its file open, which is gone."""
+    def test_a_new_run_in_the_same_folder(self, tmp_path: Path) -> None:
+        """The old worker still has its file open, which was removed."""
         for _ in range(2):
             addresses = prepare_tables(NET, {"counts": COUNTS}, tmp_path / "run")
             assert apply(addresses, tmp_path / "run", 1) is None
@@ -356,11 +356,11 @@ class TestSettingUp:
 
     def test_our_tables_are_fast_to_look_up(self, tmp_path: Path) -> None:
         prepare_tables(NET, {"people": PEOPLE}, tmp_path)
-        with sqlite3.connect(Home(tmp_path).file) as file:
+        with sqlite3.connect(TableFolder(tmp_path).file) as file:
             plan = file.execute("EXPLAIN QUERY PLAN SELECT * FROM people WHERE who = 'a'")
             assert "USING INDEX" in plan.fetchone()[-1]
 
-    def test_secrets_are_not_shown_or_kept(self, tmp_path: Path, postgres: str) -> None:
+    def test_secrets_are_not_shown_or_stored(self, tmp_path: Path, postgres: str) -> None:
         addresses = Where(postgres).prepare(tmp_path)
         again = pickle.loads(pickle.dumps(addresses))
         assert again == addresses == json.loads(json.dumps(addresses))
@@ -385,7 +385,7 @@ class TestSettingUp:
     @pytest.mark.parametrize("memory", ["sqlite://", "sqlite:///:memory:"])
     def test_memory_is_the_checkpoint(self, tmp_path: Path, memory: str) -> None:
         assert prepare_tables(NET, {"log": memory}, tmp_path) == {}
-        assert Home(tmp_path).file.exists()
+        assert TableFolder(tmp_path).file.exists()
 
     @pytest.mark.parametrize(
         ("given", "message"),
@@ -397,22 +397,22 @@ class TestSettingUp:
                 {"counts": {"caller": ["a", "a"], "n": [1, 2]}},
                 "table 'counts': UNIQUE constraint failed: counts.caller.",
             ),
-            ({"log": "sqlite:///x.db#boxcars_epochs"}, "table 'log': 'boxcars_epochs' is the tab"),
+            ({"log": "sqlite:///x.db#boxcars_epochs"}, "table 'log': 'boxcars_epochs' is reserved"),
         ],
     )
     def test_what_does_not_fit(self, tmp_path: Path, given: Any, message: str) -> None:
         with pytest.raises(BoxcarsError) as failed:
             prepare_tables(NET, given, tmp_path)
         assert str(failed.value).startswith(message)
-        assert Home(tmp_path).resident() is None
+        assert TableFolder(tmp_path).setup() is None
 
     def test_two_written_databases(self, tmp_path: Path) -> None:
         with pytest.raises(Wrong) as wrong:
             prepare_tables(NET, {"log": f"sqlite:///{tmp_path}/u.db"}, tmp_path)
         assert str(wrong.value) == (
-            "a run can write the tables of one database, but 'counts' is in the checkpoint, as no "
-            f"address is given and 'log' is in sqlite:///{tmp_path}/u.db#log: "
-            "give all tables that are written addresses in one."
+            "a run can write tables in one database only, but 'counts' is in the checkpoint "
+            f"(it has no address) and 'log' is in sqlite:///{tmp_path}/u.db#log: "
+            "give all written tables addresses in the same database."
         )
 
     def test_a_statement_over_two_databases(self, tmp_path: Path) -> None:
@@ -421,7 +421,7 @@ class TestSettingUp:
             net.table(name, fields={"k": "int"})
         stream = net.input("i", ts="n", fields={"n": "int"})
         net.output("o", stream.read("SELECT a.k FROM a JOIN b ON a.k = b.k").named("r"))
-        with pytest.raises(Wrong, match="box 'r': .* are in two databases"):
+        with pytest.raises(Wrong, match="box 'r': .* are in different databases"):
             prepare_tables(net, {"a": f"sqlite:///{tmp_path}/u.db"}, tmp_path)
 
 
@@ -430,7 +430,7 @@ class TestGoingOn:
         places = dict.fromkeys(NET.tables, f"sqlite:///{tmp_path}/a.db")
         prepare_tables(NET, places, tmp_path / "run")
         others = dict.fromkeys(NET.tables, f"sqlite:///{tmp_path}/b.db")
-        with pytest.raises(Wrong, match="table 'counts': sqlite:///.*b.db#counts does not know"):
+        with pytest.raises(Wrong, match="table 'counts': sqlite:///.*b.db#counts has no record of"):
             prepare_tables(NET, others, tmp_path / "run")
         prepare_tables(NET, places, tmp_path / "run")
 
@@ -445,9 +445,9 @@ class TestGoingOn:
         with pytest.raises(Wrong) as wrong:
             prepare_tables(NET, places, tmp_path / "run", 2)
         assert str(wrong.value) == (
-            f"table 'counts': sqlite:///{tmp_path}/a.db#counts has epoch 1 of this run, and the "
-            "checkpoint has epoch 2: it is another database than the one that the run wrote, or "
-            "an older copy. Give the run that one, or a new checkpoint."
+            f"table 'counts': sqlite:///{tmp_path}/a.db#counts has epoch 1 of this run, but the "
+            "checkpoint has epoch 2: this is a different database or an older copy. Use the "
+            "database that the run wrote, or a new checkpoint."
         )
 
     def test_with_tables_elsewhere(self, tmp_path: Path) -> None:
@@ -455,19 +455,19 @@ class TestGoingOn:
         prepare_tables(NET, places, tmp_path / "run")
         with pytest.raises(Wrong) as wrong:
             prepare_tables(NET, {}, tmp_path / "run")
-        words = "table 'counts' was in a database when this run began, and can't be in its "
+        words = "table 'counts' was in a database when this run started, and can't be in its "
         assert str(wrong.value) == f"{words}checkpoint now."
 
     def test_a_damaged_checkpoint(self, tmp_path: Path) -> None:
         prepare_tables(NET, {}, tmp_path)
-        Home(tmp_path).file.unlink()
+        TableFolder(tmp_path).file.unlink()
         with pytest.raises(BoxcarsError, match="tables.db: the checkpoint is damaged"):
             prepare_tables(NET, {}, tmp_path)
-        Home(tmp_path).file.with_name("run.json").write_text("{")
+        TableFolder(tmp_path).file.with_name("run.json").write_text("{")
         with pytest.raises(BoxcarsError, match="run.json: the checkpoint is damaged"):
             prepare_tables(NET, {}, tmp_path)
         with (
-            pytest.raises(BoxcarsError, match="the checkpoint is damaged: its tables are gone"),
+            pytest.raises(BoxcarsError, match="the checkpoint is damaged: its tables are missing"),
             open_tables(NET.tables, {}, tmp_path / "no"),
         ):
             pass

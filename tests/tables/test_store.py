@@ -1,4 +1,4 @@
-"""Stored tables: values come back as they went in, and what goes wrong is said in a sentence."""
+"""Stored tables: values survive a round trip, and errors are one sentence."""
 
 import math
 import sqlite3
@@ -47,7 +47,7 @@ records = st.fixed_dictionaries(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_values_are_never_part_of_the_text(store: Store, data: list[dict[str, Any]]) -> None:
-    """What is inserted is found again by each of its values, whatever they are."""
+    """An inserted row is found by each of its values, for any values."""
     net = bx.Network("n")
     stream = net.input("i", ts="n", fields={"n": "int", **TYPES})
     net.table("DB", fields={"n": "int", **TYPES})
@@ -132,7 +132,7 @@ def test_literal_timestamps(store: Store) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 10])
 def test_many_are_asked_together(store: Store, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statements, "ASKED_TOGETHER", size)
+    monkeypatch.setattr(statements, "BATCH", size)
     net = bx.Network("n")
     net.table("DB", fields={"k": "int", "v": "int"})
     stream = net.input("i", ts="n", fields={"n": "int", "k": "int", "j": "int"})
@@ -172,12 +172,12 @@ class TestWhatCanNotBeStored:
         assert message.startswith("box 'keep' failed: table 'DB'")
         assert "unique" in message.lower()
         assert message.endswith(
-            "Say what happens to such a record with ON CONFLICT, or filter its tuple out before."
+            "Handle such rows with ON CONFLICT, or filter their tuples out before."
         )
         assert PASSWORD not in message
         assert "\n" not in message
 
-    def test_what_was_done_by_the_train_is_undone(self, tmp_path: Path) -> None:
+    def test_changes_of_the_train_are_rolled_back(self, tmp_path: Path) -> None:
         file = tmp_path / "a.db"
         data = {"n": [1, 2, 3, 4], "k": [7, 8, 9, 8], "at": [datetime(2026, 1, 1)] * 4}
         for trains, kept in {1: [], 2: [7], 4: [7, 8]}.items():
@@ -237,7 +237,7 @@ class TestGivenData:
             (5, "table 'DB': expected a path, an Arrow table"),
             (
                 {"k": ["a", "a"], "v": [1, 2]},
-                "table 'DB': UNIQUE constraint failed: DB.k. Say what happens",
+                "table 'DB': UNIQUE constraint failed: DB.k. Handle such rows",
             ),
             ({"k": [None], "v": [1]}, "table 'DB': NOT NULL constraint failed: DB.k."),
         ],
@@ -269,7 +269,7 @@ class TestAddresses:
             *("postgresql://u:hush@h:port/d", "postgres://u:hush@h/d"),
         ],
     )
-    def test_what_is_no_address(self, text: str) -> None:
+    def test_invalid_addresses(self, text: str) -> None:
         with pytest.raises(Wrong) as wrong:
             Address.parse(text, "DB")
         assert str(wrong.value).startswith("expected a database such as sqlite:///file.db or")
@@ -279,13 +279,13 @@ class TestAddresses:
         address = Address.parse("postgresql://ann:hush@host:77/d?password=hush#t", "DB")
         assert f"{address} {address!r}" == " ".join(["postgresql://host:77/d#t"] * 2)
 
-    def test_two_tables_in_one_place(self, tmp_path: Path) -> None:
+    def test_two_tables_with_one_address(self, tmp_path: Path) -> None:
         net = bx.Network("n")
         for name in ("a", "b"):
             net.table(name, fields={"k": "int"})
         net.output("o", net.input("i", ts="n", fields={"n": "int"}))
         there = f"sqlite:///{tmp_path / 'x.db'}#t"
-        with pytest.raises(Wrong, match="table 'b': .*x.db#t is the table 'a' already."):
+        with pytest.raises(Wrong, match="table 'b': .*x.db#t is already the table 'a'."):
             bx.preview(net, {"i": {"n": [1]}}, tables={"a": there, "b": there})
 
     def test_one_statement_over_two_databases(self, tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ class TestAddresses:
             net.table(name, fields={"k": "int"})
         stream = net.input("i", ts="n", fields={"n": "int"})
         net.output("o", stream.read("SELECT a.k FROM a JOIN b ON a.k = b.k").named("r"))
-        with pytest.raises(BoxcarsError, match="box 'r' failed: .* are in two databases"):
+        with pytest.raises(BoxcarsError, match="box 'r' failed: .* are in different databases"):
             bx.preview(net, {"i": {"n": [1]}}, tables={"a": f"sqlite:///{tmp_path / 'x.db'}"})
 
 
@@ -335,8 +335,8 @@ class TestDatabasesThatAreThere:
         ("columns", "message"),
         [
             ("k bigint", "there is no column 'at'. There is: k."),
-            ("k text, at timestamp", "column 'k' is TEXT there, expected an int."),
-            ("k bigint, at bigint", "column 'at' is BIGINT there, expected a timestamp."),
+            ("k text, at timestamp", "column 'k' is TEXT in the database, expected an int."),
+            ("k bigint, at bigint", "column 'at' is BIGINT in the database, expected a timestamp."),
         ],
     )
     def test_columns_that_differ(
@@ -355,7 +355,7 @@ class TestDatabasesThatAreThere:
             assert "boxcars:" not in str(failed.value)
 
     def test_values_of_another_type(self, tmp_path: Path) -> None:
-        """SQLite stores what it is given, whatever the column says."""
+        """SQLite stores values of any type, regardless of the column."""
         with sqlite3.connect(tmp_path / "x.db") as file:
             file.execute("CREATE TABLE DB (k INTEGER, at DATETIME)")
             file.execute("INSERT INTO DB VALUES ('many', 'noon')")
@@ -367,7 +367,7 @@ class TestDatabasesThatAreThere:
             with pytest.raises(BoxcarsError, match=f"column '{name}' was declared .*, but {value}"):
                 bx.preview(net, {"i": {"n": [1]}}, tables={"DB": f"sqlite:///{tmp_path / 'x.db'}"})
 
-    def test_nobody_is_there(self, postgres: str, tmp_path: Path) -> None:
+    def test_an_unreachable_server(self, postgres: str, tmp_path: Path) -> None:
         (tmp_path / "no.db").write_text("this is not a database, " * 99, encoding="utf-8")
         for where, words in {
             postgres.replace("127.0.0.1:", "127.0.0.1:1"): "",

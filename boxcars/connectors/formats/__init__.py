@@ -1,4 +1,4 @@
-"""Converters: bytes to tuples and back, in csv, jsonl, xml, binary and formats of your own."""
+"""Formats that convert bytes to tuples and back: csv, jsonl, xml, binary, and registered ones."""
 
 from boxcars.connectors.formats.format import Decoded, Encoded, Format
 from boxcars.connectors.formats.registry import converter, formats, make_format

@@ -1,7 +1,7 @@
-"""Fixed-length binary records: each field has its place and its NumPy type.
+"""Fixed-length binary records: each field has a fixed offset and a NumPy type.
 
-There is no null but in a layout of datetimes, where it is NaT. A str is UTF-8 and, as bytes are,
-padded with NUL, so it can't end with one.
+Null is only possible in datetime fields, as NaT. A str is UTF-8; str and bytes are padded with NUL,
+so they can't end with it.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _KINDS = {
 }
 _UNITS = ("s", "ms", "us", "ns")
 _PER_UNIT = {"s": 10**6, "ms": 1000, "us": 1}
-"""Microseconds in a unit; in a nanosecond there is none."""
+"""Microseconds per unit; nanoseconds are converted separately."""
 
 
 class Binary(Format):
-    r"""Records of one length.
+    r"""Records of fixed length.
 
-    ``layout`` gives a field its NumPy type, such as ``"<i4"``, ``">f8"``, ``"S9"`` or
-    ``"<M8[us]"``; without one an int or timestamp has 8 bytes (a timestamp counts microseconds),
-    a float 8 and a bool 1, in ``byteorder``. Only str and bytes need one.
+    ``layout`` maps fields to NumPy types, such as ``"<i4"``, ``">f8"``, ``"S9"`` or
+    ``"<M8[us]"``. By default an int, float or timestamp (in microseconds) has 8 bytes and a bool 1,
+    in ``byteorder``; only str and bytes need a layout.
 
     >>> format = Binary({"who": Type.STR, "time": Type.INT}, layout={"who": "S3", "time": ">i2"})
     >>> format.encode(pl.DataFrame({"who": ["al"], "time": [7]})).data.to_list()
@@ -61,7 +61,7 @@ class Binary(Format):
     defaults: ClassVar[Mapping[str, object]] = {"layout": {}, "byteorder": "little"}
 
     def check(self) -> None:
-        """Refuse a layout that doesn't go with the fields."""
+        """Raise ``Wrong`` if the layout does not match the fields."""
         order, layout = self.options["byteorder"], self.options["layout"]
         if order not in _ORDERS:
             raise Wrong(f"option 'byteorder' must be little or big, got {order!r}.")
@@ -73,7 +73,7 @@ class Binary(Format):
         )
 
     def decode(self, data: pl.Series) -> Decoded:
-        """Return the tuples in records, and a dead letter for what is left of a value."""
+        """Return the tuples in records, and a dead letter for an incomplete last record."""
         raw, offsets = flat(data)
         size = self.dtype.itemsize
         lengths = np.diff(offsets)
@@ -115,7 +115,7 @@ class Binary(Format):
 
 
 def _dtype(name: str, type_: Type, code: object, order: str) -> np.dtype[Any]:
-    """Return the NumPy type of a field; raises ``Wrong`` for one that can't hold its type."""
+    """Return the NumPy type of a field. Raises ``Wrong`` if it can't represent the field's type."""
     if code is None:
         if type_ not in _DEFAULTS:
             raise Wrong(f"field '{name}' is a {type_}: give its length in the layout, as in 'S9'.")
@@ -140,7 +140,7 @@ def _fits(dtype: np.dtype[Any], type_: Type) -> bool:
 
 
 def _read(column: Array, type_: Type) -> tuple[pl.Series, Reasons]:
-    """Return the values of a column of records, and what is wrong with which."""
+    """Return the values of a column of records, and the reasons for invalid ones."""
     match type_:
         case Type.STR | Type.BYTES:
             raw = pl.Series(column.tolist(), dtype=pl.Binary)
@@ -168,7 +168,7 @@ def _moments(column: Array) -> tuple[pl.Series, Reasons]:
     counts = column.astype("<i8" if plain else f"<M8[{unit}]").view(np.int64)
     there = np.full(len(counts), fill_value=True) if plain else counts != NAT
     per = _PER_UNIT.get(unit, 1)
-    near = (counts >= FIRST // per) & (counts <= LAST // per)  # all nanoseconds in 64 bits are
+    near = (counts >= FIRST // per) & (counts <= LAST // per)  # all 64-bit nanoseconds are in range
     if unit == "ns":
         near, micros = there, counts // 1000
     else:
@@ -181,7 +181,7 @@ def _moments(column: Array) -> tuple[pl.Series, Reasons]:
 
 
 def _write(values: pl.Series, type_: Type, dtype: np.dtype[Any]) -> tuple[Array, Bools]:
-    """Return a column of records, and where it holds its value."""
+    """Return a column of records, and a mask of the values that it can represent."""
     there = values.is_not_null().to_numpy()
     match type_:
         case Type.STR | Type.BYTES:
@@ -204,7 +204,7 @@ def _write(values: pl.Series, type_: Type, dtype: np.dtype[Any]) -> tuple[Array,
 
 
 def _dates(values: pl.Series, dtype: np.dtype[Any]) -> tuple[Array, Bools]:
-    """Datetimes of a coarser unit are cut; null is NaT."""
+    """Return datetimes in the unit of the layout, truncated; null is NaT."""
     unit = np.datetime_data(dtype)[0]
     micros = values.to_physical().fill_null(0).to_numpy()
     good = abs(micros) <= LARGEST // 1000 if unit == "ns" else micros != NAT
@@ -214,7 +214,7 @@ def _dates(values: pl.Series, dtype: np.dtype[Any]) -> tuple[Array, Bools]:
 
 
 def _refusal(values: pl.Series, row: int, dtype: np.dtype[Any]) -> str:
-    """Return why a record can't hold the value in a row."""
+    """Return the reason why a record can't represent the value in a row."""
     if values.is_null()[row]:
         return "a binary record can't hold null"
     value = shown(values, row)

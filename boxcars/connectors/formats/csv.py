@@ -1,9 +1,9 @@
-r"""Comma-separated values, one record a line.
+r"""Comma-separated values, one record per line.
 
-Strict where RFC 4180 is: a quote stands around a value or doubled inside it. Of a str or bytes
-an unquoted empty text is null and a quoted one is empty. A message can't hold a line break, for
-who reads lines would take a part of a text for a record: such a line is two corrupt ones, and such
-a tuple can't be encoded. In a file it stands in quotes.
+Strict as RFC 4180: quotes surround a value, and are doubled inside it. In str and bytes fields an
+unquoted empty text is null and a quoted one is empty. A message can't contain a line break, because
+a reader of lines would take part of a text for a record: such a line decodes as two corrupt ones,
+and such a tuple can't be encoded. In a file, line breaks are quoted.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from boxcars.model.problem import Wrong
 from boxcars.model.types import Type
 
 BROKEN = "a CSV record can't hold a line break"
-MISQUOTED = "a quote is not closed or stands inside a value"
+MISQUOTED = "a quote is not closed or is inside an unquoted value"
 BLANK = "a CSV record of a single null would be a blank line"
 BOM = "\ufeff"
 QUOTABLE = (Type.STR, Type.BYTES)
-"""Types of which a quoted empty text is a value; unquoted it is null."""
+"""Types for which a quoted empty text is a value, and an unquoted one is null."""
 
 
 class Csv(Format):
-    r"""Lines of values. ``null`` is the text that means null in fields that are not str or bytes.
+    r"""Lines of values. ``null`` is the text for null in fields that are not str or bytes.
 
-    With ``header`` each value starts with a line of names that says which column is which; columns
-    that are no field are ignored, and ``encode`` gives each row its header, so that every value
-    can be read on its own. With ``breaks`` a value in quotes may hold line breaks, as in a file.
+    With ``header`` each message starts with a line of column names; columns that are not fields are
+    ignored, and ``encode`` writes a header for each row, so that every message is self-contained.
+    With ``breaks`` a quoted value may contain line breaks, as in a file.
 
     >>> format = Csv({"caller": Type.STR, "time": Type.INT})
     >>> format.decode(pl.Series([b'ann,7\n"b, c",8\n'])).tuples.rows()
@@ -59,7 +59,7 @@ class Csv(Format):
     }
 
     def check(self) -> None:
-        """Refuse a delimiter or quote that is not one plain character."""
+        """Raise ``Wrong`` if the delimiter or quote is not a single ASCII character."""
         self.delimiter: str = self.options["delimiter"]
         self.quote: str = self.options["quote"]
         self.null: str = self.options["null"]
@@ -83,7 +83,7 @@ class Csv(Format):
         if not self.options["header"]:
             text = self._well_formed(records.text(reasons), reasons)
             return records.decoded(*self._read(records, text, list(self.fields), reasons), reasons)
-        records, headers = _beheaded(records)
+        records, headers = _split_headers(records)
         text = self._well_formed(records.text(reasons), reasons)
         parts = []
         for header in headers.unique(maintain_order=True):
@@ -112,9 +112,9 @@ class Csv(Format):
         return encoded(train, texts.select(line).to_series(), reasons)
 
     def _with_breaks(self, data: pl.Series, records: Records) -> Records:
-        """Return the records with those put together that a line break in quotes has cut.
+        """Merge records that a quoted line break has split.
 
-        Only if they are well-formed together: a quote too many spoils its own line, not the rest.
+        Only if the merged record is well-formed: a stray quote must not spoil the following lines.
         """
         if not self._odd(utf8(records.data)).any():
             return records
@@ -130,11 +130,11 @@ class Csv(Format):
         )
 
     def _odd(self, text: pl.Series) -> pl.Series:
-        """Tell which lines open a quote that they don't close, or the other way round."""
+        """Return a mask of the lines with an odd number of quotes."""
         return (text.str.count_matches(self.quote, literal=True) % 2 == 1).fill_null(value=False)
 
     def _joined(self, lines: list[bytes], grammar: re.Pattern[str]) -> list[bytes]:
-        """Return the lines of a value without blank ones; those that belong together are one."""
+        """Return the lines of a message without blank ones, merging those of one record."""
         quote = self.quote.encode()
         odd = [row for row, line in enumerate(lines) if line.count(quote) % 2]
         found, at = [], 0
@@ -147,11 +147,11 @@ class Csv(Format):
         return [line for line in ends if line]
 
     def _well_formed(self, text: pl.Series, reasons: Reasons) -> pl.Series:
-        """Return the text; null, with a reason, where a parser would run on into the next line."""
+        """Return the text; null, with a reason, where a parser would read into the next line."""
         broken = text.str.contains("\r", literal=True).fill_null(value=False)
         quoted = text.str.contains(self.quote, literal=True).fill_null(value=False)
         if self.options["breaks"]:
-            broken &= ~quoted  # in quotes it may be, which the grammar tells
+            broken &= ~quoted  # allowed in quotes, which the grammar checks
         quoted &= ~broken
         reasons.update(dict.fromkeys(broken.arg_true(), BROKEN))
         if quoted.any():
@@ -169,7 +169,7 @@ class Csv(Format):
     def _read(
         self, records: Records, text: pl.Series, names: Sequence[str], reasons: Reasons
     ) -> tuple[pl.DataFrame, pl.Series]:
-        """Return the tuples of the lines that are not null, and the number of each."""
+        """Return the tuples of the lines that are not null, and their row numbers."""
         rows = text.is_not_null().arg_true()
         if not len(rows):
             return pl.DataFrame(schema=self.dtypes), rows
@@ -185,7 +185,7 @@ class Csv(Format):
     def _columns_of(
         self, records: Records, lines: pl.Series, names: Sequence[str], wrong: Reasons
     ) -> pl.DataFrame:
-        """Return the columns as text; lines with too few or too many values are left out."""
+        """Return the columns as text; lines with too few or too many values are skipped."""
 
         def skip(row: arrow_csv.InvalidRow) -> str:
             wrong[row.number - 1] = f"{row.actual_columns} values instead of {row.expected_columns}"
@@ -216,7 +216,7 @@ class Csv(Format):
         return pl.DataFrame(table)
 
     def _with_nulls(self, texts: pl.DataFrame) -> pl.DataFrame:
-        """Return the texts with null for the null text, in fields that are not str or bytes."""
+        """Replace the null text by null, in fields that are not str or bytes."""
         if self.null == "":
             others = [name for name, type_ in self.fields.items() if type_ not in QUOTABLE]
             return texts.with_columns(pl.col(others).replace("", None))
@@ -224,7 +224,7 @@ class Csv(Format):
         return texts.with_columns(pl.when(column != self.null).then(column) for column in filled)
 
     def _columns(self, header: bytes) -> tuple[list[str], str]:
-        """Return the names in a header, and what is wrong with it, if anything."""
+        """Return the names in a header, and the reason if it is invalid."""
         try:
             line = header.decode().removeprefix(BOM)
             reader = csv.reader([line], delimiter=self.delimiter, quotechar=self.quote, strict=True)
@@ -241,13 +241,13 @@ class Csv(Format):
         return "" if type_ in QUOTABLE else self.null
 
     def _refuse(self, name: str, type_: Type, text: pl.Series, reasons: Reasons) -> None:
-        """Add the rows whose text could not be read back."""
+        """Add reasons for the rows whose text could not be read back."""
         if type_ in QUOTABLE and self.options["breaks"]:
             return
         if type_ in QUOTABLE:
             wrong, why = text.str.contains("[\r\n]"), BROKEN
         else:
-            wrong, why = text == self.null, f"its value is written {self.null!r}, which means null"
+            wrong, why = text == self.null, f"its text is {self.null!r}, which means null"
         for row in wrong.fill_null(value=False).arg_true():
             reasons.setdefault(row, f"{name}: {why}")
 
@@ -273,7 +273,7 @@ class Csv(Format):
 
 
 def _with_newlines(data: pl.Series) -> pl.Series:
-    r"""Return values with a header whose lines end as on old Macs, with \r alone, with \n instead.
+    r"""Replace line ends of old Macs, \r alone, by \n.
 
     >>> _with_newlines(pl.Series([b"t,x\r1,2\r", b"t\r\n1\r\n"])).to_list()
     [b't,x\n1,2\n', b't\r\n1\r\n']
@@ -287,14 +287,14 @@ def _with_newlines(data: pl.Series) -> pl.Series:
 
 
 def _only_returns(value: bytes) -> bool:
-    """Whether a value would be a single line, but for returns inside of it."""
+    """Whether all line ends inside a value are a lone carriage return."""
     first = value.find(b"\n")
     inside = value if first < 0 else value[:first].rstrip(b"\r")
     return b"\r" in inside.rstrip(b"\r") and (first < 0 or not value[first:].strip(b"\r\n"))
 
 
-def _beheaded(records: Records) -> tuple[Records, pl.Series]:
-    """Return the records without the first line of each value, and for each record that line."""
+def _split_headers(records: Records) -> tuple[Records, pl.Series]:
+    """Return the records without the header of each value, and the header for each record."""
     first = (records.origin != records.origin.shift()).fill_null(value=True)
     headers = where(first, records.data).forward_fill().filter(~first)
     return Records(records.origin.filter(~first), records.data.filter(~first)), headers
@@ -303,7 +303,7 @@ def _beheaded(records: Records) -> tuple[Records, pl.Series]:
 def _merged(
     parts: Sequence[tuple[pl.DataFrame, pl.Series]], dtypes: Mapping[str, pl.DataType]
 ) -> tuple[pl.DataFrame, pl.Series]:
-    """Return what was read under different headers, back in the order of the lines."""
+    """Merge the tuples of lines with different headers, in the order of the lines."""
     if not parts:
         return pl.DataFrame(schema=dtypes), pl.Series(dtype=pl.UInt32)
     rows = pl.concat([rows for _, rows in parts])

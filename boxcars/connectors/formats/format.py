@@ -1,4 +1,4 @@
-"""What a converter is: a format turns bytes to tuples and back, and never stops a stream."""
+"""The interface of formats: convert bytes to tuples and back; bad records never fail a stream."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LETTER: dict[str, pl.DataType] = {
     "record": pl.Binary(),
     "reason": pl.String(),
 }
-"""The columns of dead letters: where a record came from, its bytes, and what is wrong with it."""
+"""The columns of dead letters: the index of the value, the bytes of the record, and the reason."""
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """What came out of a series of bytes: each record once, as a tuple or as a dead letter.
+    """The result of decoding a series: each record is either a tuple or a dead letter.
 
-    ``origin`` tells for each tuple which value it came from; it never goes back.
+    ``origin`` is the index of the value of each tuple, in ascending order.
     """
 
     tuples: pl.DataFrame
@@ -35,9 +35,9 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The bytes of each row of a train; null for a row that could not be written.
+    """The bytes of each row of a train; null for a row that could not be encoded.
 
-    Such a row is a dead letter: ``origin`` is its number and ``record`` the row as JSON.
+    Such a row is a dead letter: ``origin`` is its index and ``record`` the row as JSON.
     """
 
     data: pl.Series
@@ -45,11 +45,11 @@ class Encoded:
 
 
 class Format(ABC):
-    """How tuples are written as bytes.
+    """Converts tuples to bytes and back.
 
-    ``defaults`` names the options and what they are when not given; an option must have the type
-    of its default. For an own format subclass ``RecordFormat``, or this class to work on whole
-    columns, and register it with ``@converter``.
+    ``defaults`` has the options with their default values; an option must have the type of its
+    default. For a custom format subclass ``RecordFormat``, or this class to work on whole columns,
+    and register it with ``@converter``.
 
     >>> from boxcars.connectors.formats import make_format
     >>> csv = make_format("csv", {"caller": Type.STR, "time": Type.INT}, {"delimiter": ";"})
@@ -69,12 +69,12 @@ class Format(ABC):
         self.check()
 
     def check(self) -> None:
-        """Refuse fields or options that don't go together, with ``Wrong``."""
+        """Raise ``Wrong`` if fields and options do not match."""
         return
 
     @abstractmethod
     def decode(self, data: pl.Series) -> Decoded:
-        """Return the tuples in a Binary series; each value holds whole records, or none."""
+        """Return the tuples in a Binary series; each value has zero or more whole records."""
 
     @abstractmethod
     def encode(self, train: pl.DataFrame) -> Encoded:
@@ -120,7 +120,7 @@ def _checked_fields(fields: Mapping[str, Type]) -> Fields[Type]:
         raise Wrong("a format needs at least one field.")
     for name, type_ in fields.items():
         if type_ not in FIELD_TYPES:
-            raise Wrong(f"field '{name}' has no type a format can write.")
+            raise Wrong(f"field '{name}' has no type that a format can represent.")
     return Fields(fields)
 
 

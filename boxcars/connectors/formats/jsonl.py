@@ -1,6 +1,6 @@
-"""JSON lines: one object a line.
+"""JSON lines: one object per line.
 
-A timestamp is an ISO 8601 text or a number of seconds since 1970, bytes are base64. JSON has no
+A timestamp is an ISO 8601 text or a number of seconds since 1970; bytes are base64. JSON has no
 NaN or infinity: such floats are the texts ``"NaN"``, ``"inf"`` and ``"-inf"``.
 """
 
@@ -23,11 +23,11 @@ from boxcars.model.timestamps import bounded
 from boxcars.model.types import Type
 
 FEW = 4096
-"""So few lines are looked at one by one once something is wrong among them."""
+"""Lines; a block with an error that is not larger is parsed line by line."""
 PARTS = 16
-"""Into so many parts more lines are cut to find where."""
+"""Number of parts into which a larger block with an error is split."""
 DEEP = 500
-"""Lines with more brackets are read one by one: Python's parser may refuse them."""
+"""Brackets; lines with more are parsed one by one, because Python's parser may reject them."""
 HUGE = 10**400
 NON_FINITE = {"NaN": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -53,16 +53,16 @@ _PLAIN: dict[Type, tuple[type, ...]] = {
 
 
 class _SlowError(Exception):
-    """Lines that have to be read one by one."""
+    """The lines must be parsed one by one."""
 
 
 class Jsonl(Format):
-    r"""Objects, one a line; a missing name is null, one that is no field is ignored.
+    r"""Objects, one per line; a missing name is null, and names that are not fields are ignored.
 
-    A field ``bid.auction`` is ``auction`` of the object ``bid``, or of that name, dot and all.
+    A field ``bid.auction`` is ``auction`` of the object ``bid``, or a name that contains the dot.
 
-    Good lines are parsed all at once; only when that fails are they read one by one, to tell the
-    good from the corrupt. Both ways give the same.
+    Lines are parsed in bulk; only if that fails they are parsed one by one, to find the corrupt
+    ones. Both ways have the same result.
 
     >>> format = Jsonl({"caller": Type.STR, "time": Type.INT})
     >>> decoded = format.decode(pl.Series([b'{"time": 7}\n{"time": "x"}\n']))
@@ -75,7 +75,7 @@ class Jsonl(Format):
     name = "jsonl"
 
     def check(self) -> None:
-        """Find out which fields are paths."""
+        """Determine which fields are paths."""
         self._paths = Paths(self.fields)
 
     def decode(self, data: pl.Series) -> Decoded:
@@ -101,7 +101,7 @@ class Jsonl(Format):
         return encoded(train, texts.select(line).to_series(), dict(unwritten(train, texts)))
 
     def _read(self, lines: pl.Series, start: int, reasons: Reasons) -> list[pl.DataFrame]:
-        """Return a row for each line; the row of a corrupt one means nothing."""
+        """Return a row for each line; the row of a corrupt line is meaningless."""
         try:
             return [self._all_at_once(lines)]
         except (_SlowError, pa.ArrowInvalid):
@@ -114,7 +114,7 @@ class Jsonl(Format):
         return found
 
     def _all_at_once(self, lines: pl.Series) -> pl.DataFrame:
-        """Return the rows of good lines; raises if not every one is."""
+        """Parse all lines in bulk; raises if one is corrupt."""
         if not len(lines):
             return pl.DataFrame(schema=self.dtypes)
         block = _block(lines)
@@ -132,7 +132,7 @@ class Jsonl(Format):
         return pl.DataFrame([_column(raw[name], t) for name, t in self.fields.items()])
 
     def _sorted_out(self, lines: pl.Series, start: int, reasons: Reasons) -> pl.DataFrame:
-        """Return the rows of lines of which some are corrupt, most of them still read at once."""
+        """Parse lines of which some are corrupt: the plain ones in bulk, the others one by one."""
         plain = pl.Series([self._is_plain(line) for line in lines], dtype=pl.Boolean)
         try:
             good = self._all_at_once(lines.filter(plain))
@@ -145,7 +145,7 @@ class Jsonl(Format):
         return pl.concat([good, rest])[pl.concat([plain.arg_true(), rows]).arg_sort()]
 
     def _is_plain(self, line: str) -> bool:
-        """Tell whether a line looks good; a few that do are not."""
+        """Whether a line looks valid; a bulk parse may still reject it."""
         try:
             row = _load(line)
             return isinstance(row, dict) and all(
@@ -156,7 +156,7 @@ class Jsonl(Format):
             return False
 
     def _one_by_one(self, lines: pl.Series, start: int, reasons: Reasons) -> pl.DataFrame:
-        """Return the rows of lines of which some are corrupt."""
+        """Parse lines one by one, with a reason for each corrupt one."""
         rows: list[Mapping[str, object]] = []
         for number, line in enumerate(lines, start):
             try:
@@ -194,7 +194,7 @@ def _load(line: str) -> object:
 
 
 def _int(digits: str) -> int:
-    """Return an int; of one with very many digits only that it is huge."""
+    """Parse an int; one of 400 digits or more is HUGE, without parsing it."""
     if len(digits) < 400:
         return int(digits)
     return -HUGE if digits.startswith("-") else HUGE
@@ -208,7 +208,7 @@ _DECODER = json.JSONDecoder(parse_int=_int, parse_constant=_constant)
 
 
 def _value(name: str, type_: Type, value: object) -> object:
-    """Return a value of the right kind; timestamps and bytes are still as JSON has them."""
+    """Check the kind of a value; timestamps and bytes are converted later."""
     if type_ is Type.FLOAT and isinstance(value, str) and value in NON_FINITE:
         return NON_FINITE[value]
     if type_ is Type.BYTES or (type_ is Type.TIMESTAMP and isinstance(value, str)):
@@ -220,7 +220,7 @@ def _value(name: str, type_: Type, value: object) -> object:
 
 
 def _converted(values: list[object], type_: Type) -> pl.Series:
-    """Return a column of values, with null where a timestamp or bytes can't be read."""
+    """Return a column of values; null where a timestamp or bytes can't be parsed."""
     if type_ is not Type.TIMESTAMP and type_ is not Type.BYTES:
         return pl.Series(values, dtype=type_.dtype)
     texts = pl.Series([v if isinstance(v, str) else None for v in values], dtype=pl.String)
@@ -236,16 +236,16 @@ def _late(value: object) -> str:
 
 
 def _moments(seconds: pl.Series) -> pl.Series:
-    """Timestamps of numbers of seconds since 1970; null where a number is too large for one."""
+    """Convert seconds since 1970 to timestamps; null where a number is out of range."""
     micros = (seconds * 1e6).round().cast(pl.Int64, strict=False)
     return micros.to_frame("t").select(bounded(pl.col("t"))).to_series()
 
 
 def _block(lines: pl.Series) -> pa.Buffer:
-    """Return the lines in one piece for Arrow; raises if it might read them otherwise than Python.
+    """Return the lines as one buffer for Arrow; raises if Python might parse them differently.
 
-    Arrow takes several objects on a line and one on several. That can't go unnoticed if each
-    line starts and ends with a brace, and there are as many objects as lines.
+    Arrow accepts several objects on a line and one on several lines. Both are detected if each line
+    starts and ends with a brace, and there are as many objects as lines.
     """
     bare = lines.str.strip_chars(" \t")
     braced = bare.str.starts_with("{") & bare.str.ends_with("}")
@@ -258,7 +258,7 @@ def _block(lines: pl.Series) -> pa.Buffer:
 
 
 def _schema(fields: Mapping[str, Type], paths: Paths, first: str) -> pa.Schema:
-    """Return what to tell Arrow; the first line says whether a timestamp is a text or a number."""
+    """Return the schema for Arrow; the first line decides if a timestamp is text or a number."""
     kinds = {name: _ARROW[type_] for name, type_ in fields.items()}
     try:
         row = _load(first)
@@ -272,7 +272,7 @@ def _schema(fields: Mapping[str, Type], paths: Paths, first: str) -> pa.Schema:
 
 
 def _column(raw: pl.Series, type_: Type) -> pl.Series:
-    """Return a column from what Arrow read; raises if anything in it is wrong."""
+    """Convert a column that Arrow has read; raises if a value is invalid."""
     column = raw
     if type_ is Type.TIMESTAMP and raw.dtype == pl.Float64:
         column = _moments(raw)

@@ -1,7 +1,7 @@
-"""Names with dots are paths into the objects of JSON: ``bid.auction`` is ``auction`` of ``bid``.
+"""Names with dots are paths into JSON objects: ``bid.auction`` is ``auction`` of ``bid``.
 
-An object that has the whole name as a name of its own, dots and all, has the value there. Beside a
-field ``bid``, which is then no object, ``bid.auction`` is nothing but a name.
+If an object has a member with the full dotted name, that member is the value. If there is also a
+field ``bid``, which then is not an object, ``bid.auction`` is a plain name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from boxcars.connectors.formats.texts import quote
 
 
 class Paths:
-    """Where the fields of a record are in an object.
+    """Finds the fields of a record in an object.
 
     >>> Paths(["bid.auction"]).find({"bid": {"auction": 7}}, "bid.auction")
     7
@@ -30,7 +30,7 @@ class Paths:
         }
 
     def find(self, row: Mapping[str, Any], name: str) -> Any:
-        """What an object has by a name or path, None if that leads nowhere."""
+        """The value at a name or path of an object; None if there is none."""
         value = row.get(name)
         if value is not None or name not in self._parts:
             return value
@@ -41,12 +41,12 @@ class Paths:
             if inner is None:
                 return None
             if not isinstance(inner, Mapping):
-                place = ".".join(outer[:depth])
-                raise ValueError(f"{place}: expected an object, got {quote(inner)}")
+                path = ".".join(outer[:depth])
+                raise ValueError(f"{path}: expected an object, got {quote(inner)}")
         return inner.get(last)
 
     def schema(self, kinds: Mapping[str, pa.DataType]) -> pa.Schema:
-        """What to tell Arrow: each name as it is, and the objects on the way of each path."""
+        """The schema for Arrow: each name verbatim, and the nested objects of each path."""
         tree: dict[str, Any] = {}
         for name, (*outer, last) in self._parts.items():
             inside = tree
@@ -57,7 +57,7 @@ class Paths:
         return pa.schema([*kinds.items(), *objects])
 
     def column(self, name: str) -> pl.Expr:
-        """The column of a name in what Arrow read by that schema."""
+        """The column of a name in a table that Arrow has read with that schema."""
         if name not in self._parts:
             return pl.col(name)
         first, *inner = self._parts[name]

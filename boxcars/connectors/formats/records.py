@@ -1,4 +1,4 @@
-"""Raw records on their way to become tuples or dead letters."""
+"""Raw records, before they are decoded to tuples or dead letters."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ BLOCK = 1 << 22
 Ints = npt.NDArray[np.int64]
 
 Reasons = dict[int, str]
-"""What is wrong with a record, by its number; good records are not in it."""
+"""The reason why a record is invalid, by its index; valid records are absent."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """The raw records of a series, in order: their bytes and the value each came from.
+    """The raw records of a series, in order: their bytes, and the index of the value of each.
 
-    ``raw`` is all the bytes in one piece if they are nothing but these records, each a line with
-    its end; then a parser can have them as they are.
+    ``raw`` is one buffer with all bytes, if it consists of exactly these records as complete lines;
+    then a parser can read it directly.
     """
 
     origin: pl.Series
@@ -34,7 +34,7 @@ class Records:
 
     @classmethod
     def lines(cls, data: pl.Series) -> Records:
-        r"""Return the lines of each value, without their ends; blank ones are skipped.
+        r"""Split each value into lines, without line ends and blank lines.
 
         >>> Records.lines(pl.Series([b"a\nb\r\n\n", None, b"c"])).data.to_list()
         [b'a', b'b', b'c']
@@ -65,15 +65,15 @@ class Records:
         return text
 
     def joined(self, text: pl.Series) -> pa.Buffer:
-        """Return the lines of ``text``, the records or some of them, in one piece for a parser."""
+        """Return the lines of ``text``, all or some of the records, as one buffer for a parser."""
         if self.raw is not None and len(text) == len(self):
             return self.raw
         return flat((text + "\n").cast(pl.Binary))[0]
 
     def decoded(self, tuples: pl.DataFrame, rows: pl.Series, reasons: Reasons) -> Decoded:
-        """Return the tuples of the records without a reason and the dead letters of the others.
+        """Return the tuples of valid records, and dead letters for the others.
 
-        ``rows`` tells for each tuple which record it came from.
+        ``rows`` is the index of the record of each tuple.
         """
         if not reasons:
             return Decoded(tuples, self.origin.gather(rows), letters([], [], []))
@@ -93,7 +93,7 @@ class Records:
 
 
 def flat(data: pl.Series) -> tuple[pa.Buffer, Ints]:
-    """All bytes of a Binary series in one piece, and where each value starts; null is empty."""
+    """Return all bytes of a Binary series as one buffer, and the offsets; null is empty."""
     array = data.rechunk().fill_null(b"").to_arrow()
     _, offsets, values = array.buffers()
     ends = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
@@ -122,7 +122,7 @@ def _text(value: bytes) -> str | None:
 
 
 def slices(raw: pa.Buffer, starts: Ints, stops: Ints) -> pl.Series:
-    """Return a Binary series of pieces of a buffer; they are in order and don't overlap."""
+    """Return slices of a buffer as a Binary series; they are in order and do not overlap."""
     if not len(starts):
         return pl.Series("record", [], pl.Binary)
     offsets = np.concatenate((starts, stops[-1:])).astype(np.int64)
@@ -133,6 +133,6 @@ def slices(raw: pa.Buffer, starts: Ints, stops: Ints) -> pl.Series:
 
 
 def block_size(lines: pl.Series) -> int:
-    """How much a parser should read at once: no line may be longer."""
+    """Block size for a parser, in bytes: not smaller than the longest line."""
     longest = lines.str.len_bytes().max()
     return max(BLOCK, longest + 2 if isinstance(longest, int) else 0)

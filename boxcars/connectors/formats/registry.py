@@ -1,4 +1,4 @@
-"""Which formats there are."""
+"""The registry of formats."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _FORMATS: dict[str, type[Format]] = {format_.name: format_ for format_ in _BUILT
 
 
 def converter(name: str) -> Callable[[type[F]], type[F]]:
-    """Register an own format under a name; see ``RecordFormat`` for an example.
+    """Register a custom format under a name; see ``RecordFormat`` for an example.
 
-    The same class may come again, as when its module is loaded anew.
+    The same class may be registered again, for example when its module is reloaded.
     """
 
     def register(format_: type[F]) -> type[F]:
         there = _FORMATS.get(name)
         if there in _BUILT_IN:
-            raise Wrong(f"format '{name}' is built in; give your own another name.")
+            raise Wrong(f"format '{name}' is built in; choose another name.")
         if there and _identity(there) != _identity(format_):
             raise Wrong(
                 f"there are two formats '{name}': {_identity(there)} and {_identity(format_)}."
@@ -44,7 +44,7 @@ def converter(name: str) -> Callable[[type[F]], type[F]]:
 
 
 def formats() -> Mapping[str, type[Format]]:
-    """All formats: the built-in ones first, then own ones as they were registered.
+    """All formats: the built-in ones first, then custom ones in the order of registration.
 
     >>> list(formats())[:4]
     ['csv', 'jsonl', 'xml', 'binary']

@@ -1,4 +1,4 @@
-"""Rows on their way to bytes, and formats that work on one record at a time."""
+"""Encoding of rows, and the base of formats that work on one record at a time."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _CLASSES: dict[Type, type] = {
 
 
 class RecordFormat(Format):
-    r"""A format made of two small methods, for records that need no speed.
+    r"""A format that consists of two small methods, for use cases without high throughput.
 
-    Each value of a series goes to ``decode_record``: it gives a mapping of the fields, or several.
-    A field that is not in it is null, a name that is no field is ignored. An exception makes the
-    whole value a dead letter, and its text is the reason.
+    ``decode_record`` is called with each value of a series, and returns one or more mappings of
+    fields. A missing field is null, and names that are not fields are ignored. An exception makes
+    the whole value a dead letter, with its text as the reason.
 
     >>> from boxcars.connectors.formats import converter, formats, make_format
     >>> @converter("pairs")
@@ -51,11 +51,11 @@ class RecordFormat(Format):
 
     @abstractmethod
     def decode_record(self, record: bytes) -> Row | Iterable[Row]:
-        """Return the fields in a record; raises ``ValueError("why")`` for a corrupt one."""
+        """Return the fields of a record. Raises ``ValueError("reason")`` for a corrupt one."""
 
     @abstractmethod
     def encode_record(self, row: Row) -> bytes:
-        """Return the record of a row; raises ``ValueError("why")`` if there can't be one."""
+        """Return the record of a row. Raises ``ValueError("reason")`` if it can't be encoded."""
 
     def decode(self, data: pl.Series) -> Decoded:
         """Return the tuples in records."""
@@ -85,7 +85,7 @@ class RecordFormat(Format):
                     raise ValueError(reasons[number])
                 record = self.encode_record(row)
                 if not isinstance(record, bytes):
-                    raise TypeError(f"encode_record gave {quote(record)} instead of bytes")
+                    raise TypeError(f"encode_record returned {quote(record)} instead of bytes")
             except Exception as error:
                 reasons[number] = _text(error)
                 data.append(None)
@@ -100,12 +100,12 @@ class RecordFormat(Format):
 
     def _checked(self, row: Row) -> tuple[object, ...]:
         if not isinstance(row, Mapping):
-            raise TypeError(f"decode_record gave {quote(row)} instead of a mapping")
+            raise TypeError(f"decode_record returned {quote(row)} instead of a mapping")
         return tuple(checked(name, type_, row.get(name)) for name, type_ in self.fields.items())
 
 
 def checked(name: str, type_: Type, value: object) -> object:
-    """Return a value as its type has it; raises ``ValueError`` if it is of another.
+    """Return a value in its declared type. Raises ``ValueError`` if it has another type.
 
     >>> checked("speed", Type.FLOAT, 5), checked("speed", Type.FLOAT, None)
     (5.0, None)
@@ -131,7 +131,7 @@ def checked(name: str, type_: Type, value: object) -> object:
 
 
 def encoded(train: pl.DataFrame, data: pl.Series, reasons: Reasons) -> Encoded:
-    """Return the bytes of the rows without a reason and dead letters for the others."""
+    """Return the bytes of the rows without a reason, and dead letters for the others."""
     data = data.cast(pl.Binary).alias("data")
     if not reasons:
         return Encoded(data, letters([], [], []))
@@ -142,18 +142,18 @@ def encoded(train: pl.DataFrame, data: pl.Series, reasons: Reasons) -> Encoded:
 
 
 def _without_far_moments(train: pl.DataFrame) -> tuple[pl.DataFrame, Reasons]:
-    """Return a train without the moments that Python has no datetime for, and their rows."""
+    """Return a train without timestamps that Python can't represent, and reasons for them."""
     reasons: Reasons = {}
     for column in train.select(pl.col(Type.TIMESTAMP.dtype)):
         near = column.dt.year().is_between(1, 9999)
         for row in (~near).fill_null(value=False).arg_true():
-            reasons.setdefault(row, f"{column.name}: {shown(column, row)} is no datetime of Python")
+            reasons.setdefault(row, f"{column.name}: {shown(column, row)} is out of range")
         train = train.with_columns(where(near, column).alias(column.name))
     return train, reasons
 
 
 def as_json(row: Row) -> bytes:
-    """Return a row for a person to read.
+    """Return a row as readable JSON.
 
     >>> as_json({"who": "ann", "raw": b"a"})
     b'{"who": "ann", "raw": "a"}'

@@ -1,7 +1,7 @@
-"""Values as text: the one way to write and read them that csv, jsonl and xml share.
+"""The text representation of values that csv, jsonl and xml share.
 
-An int is decimal, a float its shortest digits or ``NaN``, ``inf``, ``-inf``, a bool ``true`` or
-``false``, a timestamp ISO 8601 in UTC with microseconds, bytes are base64.
+An int is decimal; a float has its shortest digits, or is ``NaN``, ``inf`` or ``-inf``; a bool is
+``true`` or ``false``; a timestamp is ISO 8601 in UTC with microseconds; bytes are base64.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ A_TYPE: dict[Type, str] = {
     Type.BYTES: "base64 bytes",
 }
 SHOWN = 40
-"""As much of a bad value as a reason quotes."""
+"""Maximum characters of a bad value that a reason quotes."""
 
 _ISO = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -35,7 +35,7 @@ _PLAIN = "%Y-%m-%dT%H:%M:%S%.f"
 
 
 def parse(text: pl.Series, type_: Type) -> pl.Series:
-    """Return the values of a String series; null where it is null or is not of that type.
+    """Parse a String series; null where it is null or not of that type.
 
     >>> parse(pl.Series(["7", "x"]), Type.INT).to_list()
     [7, None]
@@ -56,7 +56,7 @@ def parse(text: pl.Series, type_: Type) -> pl.Series:
 
 
 def parse_fields(texts: pl.DataFrame, fields: Mapping[str, Type]) -> tuple[pl.DataFrame, Reasons]:
-    """Return the tuples in columns of text, and what is wrong with which row.
+    """Parse columns of text, with a reason for each invalid row.
 
     >>> parse_fields(pl.DataFrame({"n": ["7", "x"]}), {"n": Type.INT})[1]
     {1: "n: 'x' is not an int"}
@@ -74,7 +74,7 @@ def parse_fields(texts: pl.DataFrame, fields: Mapping[str, Type]) -> tuple[pl.Da
 
 
 def refusal(text: str, type_: Type) -> str:
-    """Why a text can't be read as that type.
+    """Return the reason why a text can't be parsed as that type.
 
     >>> refusal("9223372036854775808", Type.INT)
     "'9223372036854775808' is out of range for an int"
@@ -89,7 +89,7 @@ def refusal(text: str, type_: Type) -> str:
 
 
 def quote(value: object) -> str:
-    """Return a value for a reason, cut where it gets long.
+    """Format a value for a reason, truncated if it is long.
 
     >>> quote("x" * 99)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"
@@ -101,7 +101,7 @@ def quote(value: object) -> str:
 
 
 def shown(values: pl.Series, row: int) -> str:
-    """Return a value of a column for a reason, even a moment too far for Python.
+    """Format a value of a column for a reason, even a timestamp out of Python's range.
 
     >>> shown(pl.Series([2**60]).cast(pl.Datetime("us")), 0)
     '+38504-08-17 21:30:06.846976'
@@ -112,7 +112,7 @@ def shown(values: pl.Series, row: int) -> str:
 
 
 def write(values: pl.Series, type_: Type) -> pl.Series:
-    """Return the text of each value; null where it is null or, for a timestamp, past the year 9999.
+    """Return the text of each value; null where it is null, or a timestamp after the year 9999.
 
     >>> write(pl.Series([1.0, 5e-324, float("inf")]), Type.FLOAT).to_list()
     ['1.0', '5e-324', 'inf']
@@ -129,7 +129,7 @@ def write(values: pl.Series, type_: Type) -> pl.Series:
 
 
 def unwritten(train: pl.DataFrame, texts: pl.DataFrame) -> Iterator[tuple[int, str]]:
-    """Return the rows of a train with a value that ``write`` has no text for, and why.
+    """Yield the rows of a train with a value that ``write`` can't represent, with the reason.
 
     >>> list(unwritten(pl.DataFrame({"t": [5]}), pl.DataFrame({"t": [None]})))
     [(0, "t: 5 can't be written as text")]
@@ -158,7 +158,7 @@ def _bools(text: pl.Series) -> pl.Series:
 
 
 def _timestamps(text: pl.Series) -> pl.Series:
-    """One pass for plain ones, in UTC or without a zone; another for what that can't read."""
+    """Parse timestamps: one pass for those in UTC or without a zone, another for the rest."""
     iso = where(text.str.contains(_ISO), text)
     plain = iso.str.strip_suffix("Z").str.to_datetime(_PLAIN, time_unit="us", strict=False)
     rest = (plain.is_null() & iso.is_not_null()).arg_true()
@@ -177,7 +177,7 @@ def _timestamps(text: pl.Series) -> pl.Series:
 
 
 def where(mask: pl.Series, values: pl.Series) -> pl.Series:
-    """Return the values where the mask holds, else null."""
+    """Return the values where the mask is true, and null elsewhere."""
     return pl.select(pl.when(mask).then(values)).to_series()
 
 
@@ -190,7 +190,7 @@ def _is_float(text: str) -> bool:
 
 
 def utc(moment: datetime) -> datetime:
-    """Return a moment in UTC without its zone; one that has none is in UTC already.
+    """Convert a datetime to UTC without a zone; one without a zone is taken as UTC.
 
     >>> utc(datetime.fromisoformat("2024-01-31T01:00:00+01:00"))
     datetime.datetime(2024, 1, 31, 0, 0)

@@ -1,8 +1,8 @@
 """XML elements: ``<call caller="ann" time="7"/>`` or ``<call><caller>ann</caller>...</call>``.
 
-The records are elements of one name, at the top of a value or right inside its root, so a value
-may be a document or a fragment. Null is an absent attribute or child. DOCTYPE and entity
-declarations are refused, and text is UTF-8 unless an XML declaration names another encoding that
+Records are elements of one name, at the top level of a value or directly inside its root, so a
+value may be a document or a fragment. An absent attribute or child is null. DOCTYPE and entity
+declarations are rejected. Text is UTF-8, unless an XML declaration names another encoding that
 extends ASCII.
 """
 
@@ -23,7 +23,7 @@ from boxcars.model.problem import Wrong
 from boxcars.model.types import Type
 
 ROOT = b"<boxcars>"
-"""Put around each value, so that a fragment is a document and a DOCTYPE is out of place."""
+"""Wrapped around each value, so that a fragment is a document and a DOCTYPE is invalid."""
 END = b"</boxcars>"
 DEEPEST = 2
 DOCTYPE = "a DOCTYPE is not allowed"
@@ -48,7 +48,7 @@ Texts = dict[str, str]
 class Xml(Format):
     """Elements named by the option ``record``; fields are attributes or children.
 
-    Characters that XML can't hold are written as U+FFFD.
+    Characters that XML can't represent are written as U+FFFD.
 
     >>> format = Xml({"caller": Type.STR, "time": Type.INT}, record="call")
     >>> value = b'<calls><call caller="ann" time="7"/><call><time>8</time></call></calls>'
@@ -62,11 +62,11 @@ class Xml(Format):
     defaults: ClassVar[Mapping[str, object]] = {"record": "record"}
 
     def check(self) -> None:
-        """Refuse names that can't be names of elements or attributes."""
+        """Raise ``Wrong`` for names that are not valid in XML."""
         self.record: str = self.options["record"]
         for what, name in [("record", self.record), *(("field", name) for name in self.fields)]:
             if not _is_name(name):
-                raise Wrong(f"{what} '{name}' can't be a name in XML.")
+                raise Wrong(f"{what} '{name}' is not a valid XML name.")
 
     def decode(self, data: pl.Series) -> Decoded:
         """Return the tuples in documents or fragments."""
@@ -114,7 +114,7 @@ class Xml(Format):
 
 
 class _Parser:
-    """Finds the records of one value: each with its bytes, texts and what is wrong with it."""
+    """Finds the records of one value: the bytes and texts of each, and the reason if invalid."""
 
     def __init__(self, record: str, fields: Mapping[str, Type]) -> None:
         self.name = record
@@ -128,7 +128,7 @@ class _Parser:
         self.reason = ""
 
     def parse(self, value: bytes) -> list[tuple[bytes, Texts, str]]:
-        """Return the records; raises ``ValueError`` for a malformed value."""
+        """Return the records. Raises ``ValueError`` for a malformed value."""
         declaration = _DECLARATION.match(value)
         body = value[declaration.end() :] if declaration else value
         encoding = _ENCODING.search(declaration.group()) if declaration else None
@@ -168,7 +168,7 @@ class _Parser:
 
     def _put(self, field: str, text: str) -> None:
         if field in self.texts:
-            self.reason = f"{field}: it is there twice"
+            self.reason = f"{field}: given twice"
         self.texts[field] = text
 
     def _text(self, text: str) -> None:
@@ -184,7 +184,7 @@ class _Parser:
         self.depth -= 1
 
     def _end(self) -> int:
-        """Return where the record ends: with its only tag or with the one that closes it."""
+        """Return the end offset of the record: after its only tag or its closing tag."""
         tag = _TAG.match(self.body, self.start)
         if tag and not tag.group().endswith(b"/>"):
             tag = _TAG.match(self.body, self._at())

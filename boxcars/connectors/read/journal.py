@@ -1,18 +1,18 @@
-"""The inbox of a run: what a system outside sends, written down before it is acknowledged.
+"""The journal of an input: messages of an external system, stored before they are acknowledged.
 
-A thread pulls messages, decodes them and writes each pull as a batch: its tuples, its dead letters
-and its position, all of it or nothing. Then the other side may forget it. If the process ends in
-between, the next one goes on behind the position of the last batch.
+A thread pulls messages, decodes them and writes each pull atomically as a batch: its tuples, dead
+letters and position. Then it acknowledges them. After a crash the next process resumes at the
+position of the last batch.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import polars as pl
@@ -31,46 +31,46 @@ from boxcars.connectors.conform import (
 from boxcars.connectors.files import group_heights, writing
 from boxcars.connectors.formats import make_format
 from boxcars.connectors.formats.format import Format
-from boxcars.connectors.log_context import about
-from boxcars.connectors.read.base import Place, Portion, Reader, take_files
+from boxcars.connectors.log_context import about, current_report, warn
+from boxcars.connectors.read.base import Offset, Portion, Reader, take_files
 from boxcars.connectors.read.journal_batches import Batches
 from boxcars.connectors.read.splits import DEAD_SUFFIX
 from boxcars.connectors.systems.connector import Connector, Lost, Received
 from boxcars.connectors.untrusted_arrow import read_stream
+from boxcars.events.event import Kind
 from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong
 
 _MOST = 100_000
-"""Messages in a pull."""
+"""Maximum messages per pull."""
 _WAIT = 0.05
-"""Seconds to wait for the first of them."""
+"""Seconds to wait for the first message."""
 _FIRST, _LONGEST = 0.1, 10.0
-"""Seconds to wait before a connection that was lost is opened again: at first, and in the end."""
+"""Seconds between attempts to reconnect: initial and maximum backoff."""
 _NOTE = "position.json"
 
-_log = logging.getLogger("boxcars.connectors")
 
-
-class InboxReader(Reader):
-    """An input that comes from a system outside, by way of batches under the checkpoint."""
+class JournalReader(Reader):
+    """Reads an external system through a journal of batches in the checkpoint."""
 
     def __init__(self, name: str, connector: Connector, home: Path, entity: Input) -> None:
         self._box, self._name, self._entity = name, str(connector.url), entity
+        self._report = current_report()
         try:
             self._decoder = Decoder(entity, dict(connector.url.options))
         except Wrong as wrong:
             raise Wrong(connector.url.hide(str(wrong))) from None
         self.intake = connector.intake()
         self._batches = Batches(home)
-        self._position, self._ended = self._stand()
+        self._position, self._ended = self._last_position()
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self.endless = True
         if not self._ended:
             self._connect()
 
-    def _stand(self) -> tuple[Any, bool]:
-        """The position behind the last batch, and whether it was the end."""
+    def _last_position(self) -> tuple[Any, bool]:
+        """The position after the last batch, and whether the input has ended there."""
         last = self._batches.last()
         if last < 0:
             return None, False
@@ -78,62 +78,64 @@ class InboxReader(Reader):
         return note["position"], note["ended"]
 
     def _connect(self) -> None:
-        """Open the connection for the first time: if that fails, the run does not begin."""
+        """Open the connection for the first time; if that fails, the run does not start."""
         try:
             with about(self._box):
                 self.intake.open(self._position)
         except Lost as lost:
             self.intake.close()
             raise Wrong(f"{self._name}: {lost} Is it running?") from None
-        self._thread = threading.Thread(target=self._work, name="boxcars-inbox", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="boxcars-journal", daemon=True)
         self._thread.start()
 
-    def take(self, place: Place, rows: int) -> Portion:
-        """The next rows that have come."""
-        self._batches.take(place.file)
+    def take(self, offset: Offset, rows: int) -> Portion:
+        """Plan the next rows of the journal."""
+        self._batches.take(offset.file)
         ended = self._ended
         if self._error is not None:
             raise self._error
-        portion = take_files(self._batches.files(place.file), place, rows, _height)
-        at = portion.place
+        portion = take_files(self._batches.files(offset.file), offset, rows, _height)
+        at = portion.offset
         left = next(self._batches.files(at.file), None)
-        return Portion(portion.splits, Place(at.position, at.file, at.row, ended and left is None))
+        return Portion(portion.splits, Offset(at.position, at.file, at.row, ended and left is None))
 
-    def forget(self, place: Place) -> None:
-        """Remove the batches before a place."""
-        self._batches.remove(place.file)
+    def forget(self, offset: Offset) -> None:
+        """Remove the batches before an offset."""
+        self._batches.remove(offset.file)
 
     def close(self) -> None:
-        """Stop pulling, behind the batch that is being written."""
+        """Stop pulling after the current batch is written."""
         self._batches.close()
         if self._thread is not None:
             self._thread.join(10)
         self.intake.close()
 
     def _work(self) -> None:
-        with about(self._box):
+        with about(self._box, self._report):
             self._run()
 
     def _run(self) -> None:
-        """Pull until the end; a connection that is lost is opened again, however long it takes."""
-        pause, connected = _FIRST, True
+        """Pull until the end; reconnect forever after a connection is lost."""
+        pause, connected, lost_at = _FIRST, True, 0.0
         while not self._batches.closing.is_set() and not self._ended:
             try:
                 if not connected:
                     self.intake.open(self._position)
                     connected = True
-                    _log.warning("%s: connected again", self._name)
+                    figures = {"seconds": monotonic() - lost_at}
+                    warn(Kind.CONNECTION_BACK, f"{self._name}: reconnected", figures)
                 self._pull()
                 pause = _FIRST
             except Lost as lost:
                 if connected:
-                    _log.warning("%s: %s Trying again.", self._name, lost)
+                    lost_at = monotonic()
+                    warn(Kind.CONNECTION_LOST, f"{self._name}: {lost} Reconnecting.")
                 self.intake.close()
                 connected = False
                 self._batches.closing.wait(pause)
                 pause = min(2 * pause, _LONGEST)
             except BaseException as error:
-                self._error = _spoken(self._name, error)
+                self._error = _named(self._name, error)
                 return
 
     def _pull(self) -> None:
@@ -147,8 +149,8 @@ class InboxReader(Reader):
         self.intake.safe(received.position)
 
 
-def _spoken(name: str, error: BaseException) -> BaseException:
-    """An error in a sentence."""
+def _named(name: str, error: BaseException) -> BaseException:
+    """An error as a BoxcarsError that names the source."""
     if isinstance(error, BoxcarsError):
         return type(error)(f"{name}: {error}")
     first = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -156,7 +158,7 @@ def _spoken(name: str, error: BaseException) -> BaseException:
 
 
 def _write(folder: Path, found: Conformed, received: Received) -> None:
-    """Write a batch so that it is there even if the machine stops: the other side forgets it."""
+    """Write a batch and fsync it: after the acknowledgment the other side may delete it."""
     with writing(folder):
         folder.mkdir()
         if found.tuples.height:
@@ -176,11 +178,11 @@ def _height(path: Path) -> int:
 
 
 class Decoder:
-    """From messages to tuples; what is none becomes a dead letter.
+    """Decodes messages to tuples; invalid ones become dead letters.
 
-    The option ``format`` of an address says what messages are: ``jsonl`` (as if nothing is said),
-    ``csv``, ``xml``, ``binary``, one of your own, or ``arrow``: a table as an IPC stream. Options
-    such as ``format.delimiter`` are those of the format.
+    The URL option ``format`` selects the format of messages: ``jsonl`` (the default), ``csv``,
+    ``xml``, ``binary``, a registered one, or ``arrow``: a table as an IPC stream. Options such as
+    ``format.delimiter`` are passed to the format.
     """
 
     def __init__(self, entity: Input, options: dict[str, str]) -> None:
@@ -191,17 +193,19 @@ class Decoder:
         )
 
     def decode(self, data: Sequence[bytes] | pa.Table) -> Conformed:
-        """The tuples of messages, or of a table."""
+        """Decode messages, or convert a table."""
         if isinstance(data, pa.Table):
             try:
                 return self._fit(data)
             except (Wrong, *DATA_ERRORS) as error:
-                return Conformed(self._entity.schema.empty(), _letters(data, first_line(error)))
+                return Conformed(
+                    self._entity.data_schema.empty(), _letters(data, first_line(error))
+                )
         if self._format is None:
             return self._each(data)
         try:
             return self._records(self._format, data)
-        except DATA_ERRORS:  # one of them is at fault, and the others are not to suffer for it
+        except DATA_ERRORS:  # one bad message must not discard the others
             return self._each(data)
 
     def _records(self, format_: Format, messages: Sequence[bytes]) -> Conformed:
@@ -210,8 +214,8 @@ class Decoder:
         return Conformed(fitting.tuples, pl.concat([decoded.dead.drop("origin"), fitting.dead]))
 
     def _each(self, messages: Sequence[bytes]) -> Conformed:
-        """One message after the other; one that can't be read is a dead letter."""
-        tuples, dead = [self._entity.schema.empty()], [dead_letters([])]
+        """Decode messages one by one; unreadable ones become dead letters."""
+        tuples, dead = [self._entity.data_schema.empty()], [dead_letters([])]
         what = "table" if self._format is None else "record"
         for message in messages:
             try:
@@ -220,7 +224,7 @@ class Decoder:
                 else:
                     found = self._records(self._format, [message])
             except (Wrong, *DATA_ERRORS) as error:
-                reason = f"this is no {what} for the input: {first_line(error)}"
+                reason = f"not a valid {what} for the input: {first_line(error)}"
                 dead.append(dead_letters([(message, reason)]))
                 continue
             tuples.append(found.tuples)
@@ -232,7 +236,7 @@ class Decoder:
 
 
 def _letters(table: pa.Table, reason: str) -> pl.DataFrame:
-    """Each row of a table that does not fit as a dead letter."""
+    """All rows of a table that does not fit, as dead letters."""
     try:
         return letters_of(shown_frame(table), reason)
     except DATA_ERRORS:

@@ -1,7 +1,7 @@
-"""Batches: what comes from elsewhere, as numbered folders under the checkpoint.
+"""Batches of a journal: numbered folders in the checkpoint with data of an external system.
 
-A batch appears whole, by a rename, and stays until no recovery needs it. So whoever brings it may
-bring it again, and whoever reads it can read it again.
+A batch appears atomically, by a rename, and stays until no recovery needs it. So adding it is
+idempotent, and it can be read again.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from boxcars.connectors.files import writing
 
 AHEAD = 8
-"""How many batches may wait to be read, before whoever brings more has to wait."""
+"""Unread batches, above which the writer blocks."""
 
 _PARTS = 1_000_000
-"""More files than a batch has: the number of a file is that of its batch times this, and more."""
+"""More files than a batch has: file number = batch number * _PARTS + index of the file."""
 
 
 class Batches:
-    """The batches of an input. Their files have numbers as names; others in a folder are notes."""
+    """The batches of an input. Data files have numbers as names; other files are notes."""
 
     def __init__(self, home: Path) -> None:
         self._staged, self._new = home.resolve() / "batches", home.resolve() / "_batch"
@@ -32,7 +32,7 @@ class Batches:
             self._staged.mkdir(parents=True, exist_ok=True)
 
     def add(self, batch: int, fill: Callable[[Path], None]) -> None:
-        """Let a folder be filled for a batch, once; first wait until there is room for it."""
+        """Wait for room, then let ``fill`` write the folder of a batch, unless it exists."""
         while self._unread() >= AHEAD and not self.closing.wait(0.02):
             pass
         with self._writing:
@@ -44,25 +44,25 @@ class Batches:
                 self._new.rename(self._folder(batch))
 
     def close(self) -> None:
-        """Nothing more is written, once the batch that is being written is there."""
+        """Finish the batch being written, and write no more."""
         self.closing.set()
         with self._writing:
             pass
 
     def last(self) -> int:
-        """The number of the last batch that has come, which is never removed; -1 if none has."""
+        """The number of the last batch, which is never removed; -1 if there is none."""
         return max((int(folder.name) for folder in self._staged.iterdir()), default=-1)
 
     def note(self, batch: int, name: str) -> Path:
-        """A note in the folder of a batch."""
+        """The path of a note in the folder of a batch."""
         return self._folder(batch) / name
 
     def take(self, file: int) -> None:
-        """What is before this file has been read, and makes room for more."""
+        """Mark all files before this one as read, which makes room for more batches."""
         self._taken = file
 
     def files(self, first: int) -> Iterator[tuple[int, Path]]:
-        """The files from a number on, in the order of the batches and of their names."""
+        """The files from a number on, in order."""
         for folder in sorted(self._staged.iterdir()):
             for path in _data(folder):
                 number = _number(path)
@@ -70,7 +70,7 @@ class Batches:
                     yield number, path
 
     def remove(self, first: int) -> None:
-        """Remove the files before a number, and batches without any, but not the last one."""
+        """Remove the files before a number, and empty batches, but never the last batch."""
         last = self.last()
         for folder in sorted(self._staged.iterdir()):
             if int(folder.name) * _PARTS > first:
@@ -90,7 +90,7 @@ class Batches:
 
 
 def _data(folder: Path) -> list[Path]:
-    """The files of a batch; none if another thread has removed it."""
+    """The data files of a batch; none if another thread has removed it."""
     try:
         return sorted(path for path in folder.iterdir() if path.stem.isdecimal())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Data at hand becomes a file of the checkpoint, so that tasks read it and a run can go on."""
+"""Write in-memory data to a file of the checkpoint, so that tasks can read it after a restart."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from boxcars.connectors.conform import as_frame
 from boxcars.connectors.files import write_table, writing
 
 
-def keep_data(data: Any, path: Path) -> Path:
-    """Write data to a file, unless a run before this one has done so."""
+def store_data(data: Any, path: Path) -> Path:
+    """Write data to a file, unless a previous run has done so."""
     if not path.exists():
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)

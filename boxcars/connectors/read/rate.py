@@ -1,4 +1,4 @@
-"""The reader of a rate: rows that come due by the clock."""
+"""The reader of a rate source: generated rows that become due over time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from boxcars.connectors.conform import Conformed
-from boxcars.connectors.read.base import Place, Portion, Reader
+from boxcars.connectors.read.base import Offset, Portion, Reader
 from boxcars.connectors.read.sources import Rate
 from boxcars.connectors.read.splits import NUMBERS, RateSplit
 from boxcars.expr import Expr
@@ -15,7 +15,7 @@ from boxcars.model.problem import Wrong, nearest
 
 
 class RateReader(Reader):
-    """Rows by their numbers; a run that goes on does not catch up on the time in between."""
+    """Generates rows from their numbers; a resumed run does not catch up on its downtime."""
 
     def __init__(self, rate: Rate, entity: Input, clock: Callable[[], float] = monotonic) -> None:
         self._rate, self._fields = rate, _checked(rate, entity)
@@ -23,15 +23,15 @@ class RateReader(Reader):
         self._began: tuple[float, int] | None = None
         self.endless = rate.rows is None
 
-    def take(self, place: Place, rows: int) -> Portion:
-        """The rows that are due."""
-        start = place.position
+    def take(self, offset: Offset, rows: int) -> Portion:
+        """Plan the rows that are due."""
+        start = offset.position
         stop = start + min(rows, self._due(start))
         if self._rate.rows is not None:
             stop = min(stop, self._rate.rows)
-        behind = Place(stop, ended=stop == self._rate.rows)
+        after = Offset(stop, ended=stop == self._rate.rows)
         splits = (RateSplit(start, stop, start, self._fields),) if start < stop else ()
-        return Portion(splits, behind)
+        return Portion(splits, after)
 
     def _due(self, start: int) -> int:
         if self._rate.per_second is None:
@@ -43,14 +43,14 @@ class RateReader(Reader):
 
 
 def all_rows(rate: Rate, entity: Input) -> Conformed:
-    """All rows of a rate that ends, whenever they would be due."""
+    """All rows of a bounded rate source, without waiting until they are due."""
     if rate.rows is None:
-        raise Wrong("rate: it never ends: give it rows.")
+        raise Wrong("rate: the source is unbounded: limit it with rows=NUMBER.")
     return RateSplit(0, rate.rows, 0, _checked(rate, entity)).read(entity)
 
 
 def _checked(rate: Rate, entity: Input) -> tuple[tuple[str, str], ...]:
-    """The expressions of all fields, of the right types."""
+    """The expressions of all fields. Raises Wrong if one is missing or has a wrong type."""
     given = {"value": Expr("value"), **rate.fields}
     for name in rate.fields:
         if name not in entity.fields:

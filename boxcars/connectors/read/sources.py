@@ -1,4 +1,4 @@
-"""Sources: what a run can read, as values; :mod:`boxcars.connectors.read.open` opens them."""
+"""Descriptions of the sources of a run; :mod:`boxcars.connectors.read.open` opens them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from boxcars.model.problem import BoxcarsError, Wrong
 
 @dataclass(frozen=True)
 class Files:
-    """Data files: one, those of a folder, or those that a pattern fits; also a sink."""
+    """Data files: one file, a folder, or a glob pattern; also used as a sink."""
 
     where: str
     follow: bool = False
@@ -24,7 +24,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Rate:
-    """Rows that are computed from their numbers, as many a second as ``per_second`` says."""
+    """Rows that are generated from their numbers, ``per_second`` per second."""
 
     per_second: float | None
     rows: int | None = None
@@ -32,7 +32,7 @@ class Rate:
 
 
 class Mark(Enum):
-    """What a script can hold besides rows."""
+    """Marks in a script, see :func:`script`."""
 
     ABORT = "ABORT"
     PAUSE = "PAUSE"
@@ -43,19 +43,19 @@ ABORT, PAUSE, EOF = Mark.ABORT, Mark.PAUSE, Mark.EOF
 
 
 class Aborted(BoxcarsError):
-    """A run came to ABORT in a script, for the first time."""
+    """A run reached ABORT in a script for the first time."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """Rows for a test, and marks between them at which something happens to the run."""
+    """Rows for a test, and marks that pause, abort or stop the run."""
 
     items: tuple[Mapping[str, Any] | Mark, ...]
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A streaming DataFrame of Spark, and how often it is asked for new rows."""
+    """A Spark streaming DataFrame, and its trigger interval."""
 
     frame: Any
     trigger: str = "500 milliseconds"
@@ -64,23 +64,23 @@ class Stream:
 def files(where: str | Path, *, follow: bool = False, within: str | Path | None = None) -> Files:
     """Read files, or write them: ``files("cdr/*.parquet")``, ``files("out/")``.
 
-    With ``follow`` a folder or pattern is read on as files appear in it, until the run is stopped
-    or a file ``_SUCCESS`` in the folder says that it is complete. A file must appear whole, by a
-    rename; names that start with ``.`` or ``_`` are ignored.
+    With ``follow``, files that appear later in the folder or match the pattern are read too, until
+    the run is stopped or a file ``_SUCCESS`` marks the folder as complete. Files must appear
+    atomically, by a rename; names that start with ``.`` or ``_`` are ignored.
 
-    A run refuses files that are not in the folder ``within``, also if links in it lead to them.
+    A run refuses files outside the folder ``within``, also when reached through links.
     """
     return Files(str(where), follow, None if within is None else str(within))
 
 
 def rate(per_second: float | None, /, rows: int | None = None, **fields: Any) -> Rate:
-    """Make rows, ``per_second`` of them or as fast as can be, for ever or until there are ``rows``.
+    """Generate rows: ``rate(1000, time="value // 10", price="value % 7 * 0.5")``.
 
-    Each field is an expression over ``value``, the number of the row, from 0 on:
-    ``rate(1000, time="value // 10", price="value % 7 * 0.5")``. Every run makes the same rows.
+    ``per_second`` is None for no limit; without ``rows`` the source is unbounded. Each field is an
+    expression over ``value``, the row number from 0 on. Every run generates the same rows.
     """
     if per_second is not None and not per_second > 0:
-        raise Wrong(f"expected more than 0 rows a second, got {per_second}.")
+        raise Wrong(f"expected more than 0 rows per second, got {per_second}.")
     if rows is not None and rows < 0:
         raise Wrong(f"expected 0 rows or more, got {rows}.")
     return Rate(per_second, rows, {name: Expr.of(source) for name, source in fields.items()})
@@ -89,9 +89,9 @@ def rate(per_second: float | None, /, rows: int | None = None, **fields: Any) ->
 def script(items: Sequence[Mapping[str, Any] | Mark]) -> Script:
     """Rows for a test of a run, with marks between them.
 
-    ``PAUSE`` ends the epoch. ``ABORT`` lets the run fail with :class:`Aborted` in the middle of its
-    epoch, and is not there any more when the run goes on. ``EOF`` stops the run, and the next one
-    goes on behind it.
+    ``PAUSE`` ends the epoch. ``ABORT`` fails the run with :class:`Aborted` in the middle of its
+    epoch, once; the resumed run skips it. ``EOF`` stops the run, and the next one continues after
+    it.
     """
     for item in items:
         if not isinstance(item, Mapping | Mark):
@@ -104,7 +104,7 @@ def script(items: Sequence[Mapping[str, Any] | Mark]) -> Script:
 def stream(frame: Any, *, trigger: str = Stream.trigger) -> Stream:
     """Read a streaming DataFrame: ``stream(spark.readStream..., trigger="1 second")``.
 
-    With the trigger ``"available now"`` it ends when all that is there has been read.
+    With the trigger ``"available now"`` it ends after all available data has been read.
     """
     return Stream(frame, trigger)
 
@@ -112,9 +112,9 @@ def stream(frame: Any, *, trigger: str = Stream.trigger) -> Stream:
 def source_of(
     text: str, *, follow: bool = False, within: str | None = None
 ) -> Files | Rate | Connector:
-    """A source from its text: a path, a pattern, an address, or ``rate://1000?rows=500&...``.
+    """Parse a source: a path, a glob pattern, a connector URL, or ``rate://1000?rows=500&...``.
 
-    Expressions of a rate stand as they are: nothing in them is decoded, so ``%`` is itself.
+    The expressions of a rate are not percent-decoded, so ``%`` is the modulo operator.
     """
     scheme, mark, rest = text.partition("://")
     if not mark:

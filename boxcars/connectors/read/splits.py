@@ -1,4 +1,4 @@
-"""Splits: the pieces in which an epoch reads its inputs; small, for tasks read what they name."""
+"""Splits: descriptions of the rows that an epoch reads from its inputs; tasks read the rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from boxcars.connectors.conform import Conformed, conform
-from boxcars.connectors.files import fits, group_heights, read_input, read_rows
+from boxcars.connectors.files import content_mark, fits, group_heights, read_input, read_rows
 from boxcars.expr import Expr
 from boxcars.expr.stored import vouch
 from boxcars.model.entities import Input
@@ -22,35 +22,39 @@ from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 
 DEAD_SUFFIX = ".dead"
-"""How the name of a Parquet file ends that has only dead letters, of what came from outside."""
+"""The suffix of Parquet files in a journal that contain only dead letters."""
 NUMBERS = Schema.of({"value": "int"}, ts="value")
-"""What the expressions of a rate read: the number of the row."""
+"""The schema of the expressions of a rate source: the row number."""
 
 
 @dataclass(frozen=True)
 class FileSplit:
-    """Rows of a file; ``position`` is that of the first among all rows of the input."""
+    """Rows of a file; ``position`` is the row number of the first one within the input."""
 
     path: str
     start: int
     stop: int
     position: int
+    mark: str = ""
+    """The content mark of the file when the epoch was planned, where it is the user's file."""
     kind: Literal["file"] = "file"
 
     def read(self, entity: Input) -> Conformed:
-        """The tuples; the dead letters of a file come with its first rows."""
+        """Read the tuples; the dead letters of a file come with its first rows."""
         if self.path.endswith(DEAD_SUFFIX):
-            return Conformed(entity.schema.empty(), pl.read_parquet(self.path))
+            return Conformed(entity.data_schema.empty(), pl.read_parquet(self.path))
         stamp = _stamp_of(self.path)
+        if stamp and self.mark and self.mark != _mark_of(self.path, stamp):
+            raise changed_file(self.path)
         if stamp and fits(Path(self.path), entity):
-            # its metadata may be wrong, so the values are looked at as those of any other origin
+            # metadata may be wrong, so the values are still checked
             return conform(self._read_groups(entity, stamp), entity)
         whole = _whole(self.path, stamp, entity)
         dead = whole.dead if self.start == 0 else whole.dead.clear()
         return Conformed(whole.tuples[self.start : self.stop], dead)
 
     def _read_groups(self, entity: Input, stamp: tuple[int, int]) -> pl.DataFrame:
-        """Only the row groups that have rows of the split, side by side."""
+        """Read only the row groups that contain rows of the split, in parallel."""
 
         def read(group: tuple[int, int]) -> pl.DataFrame:
             first, height = group
@@ -60,12 +64,12 @@ class FileSplit:
         heights = group_heights(Path(self.path))
         groups = zip(accumulate(heights, initial=0), heights, strict=False)
         wanted = [g for g in groups if g[0] < self.stop and self.start < sum(g)]
-        return pl.concat([entity.schema.empty(), *_threads().map(read, wanted)])
+        return pl.concat([entity.data_schema.empty(), *_threads().map(read, wanted)])
 
 
 @dataclass(frozen=True)
 class RateSplit:
-    """Rows that are computed: each field is an expression over ``value``, the row's number."""
+    """Generated rows: each field is an expression over ``value``, the row number."""
 
     start: int
     stop: int
@@ -74,9 +78,9 @@ class RateSplit:
     kind: Literal["rate"] = "rate"
 
     def read(self, entity: Input) -> Conformed:
-        """Compute the rows; one without an order value is a mistake in its expression.
+        """Generate the rows; one without an order value is a mistake in its expression.
 
-        The driver has checked the expressions, so a worker may read them.
+        The driver has checked the expressions, so a worker may evaluate them.
         """
         for _, text in self.fields:
             vouch(text)
@@ -94,12 +98,12 @@ Split = FileSplit | RateSplit
 
 
 def read_split(split: Split, entity: Input) -> Conformed:
-    """The tuples of a split, and its dead letters."""
+    """Read the tuples of a split, and its dead letters."""
     return split.read(entity)
 
 
 def split_of(plain: Mapping[str, Any]) -> Split:
-    """A split from its JSON, which may bring no expression that nobody here knows."""
+    """Create a split from its JSON, and check its expressions, which may be untrusted."""
     if plain["kind"] == "rate":
         fields = tuple((str(n), str(text)) for n, text in plain["fields"])
         for _, text in fields:
@@ -108,8 +112,16 @@ def split_of(plain: Mapping[str, Any]) -> Split:
     return FileSplit(**plain)
 
 
+def changed_file(path: str) -> Wrong:
+    """The error about a file that was edited after a run had read a part of it."""
+    return Wrong(
+        f"{path}: the file has changed since the run began to read it. Restore it as it was, or "
+        "start over with a new checkpoint."
+    )
+
+
 def _stamp_of(path: str) -> tuple[int, int] | None:
-    """What tells a file from another that has taken its place, if there is one."""
+    """Modification time and size, which identify a version of a file; None without a file."""
     try:
         found = Path(path).stat()
     except OSError:
@@ -117,15 +129,20 @@ def _stamp_of(path: str) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
+@lru_cache(maxsize=64)
+def _mark_of(path: str, _stamp: tuple[int, int]) -> str:
+    return content_mark(Path(path))
+
+
 @lru_cache(maxsize=4)
 def _whole(path: str, _stamp: tuple[int, int] | None, entity: Input) -> Conformed:
-    """The tuples of a file; the last few are kept, for an epoch may take a part of one."""
+    """Read a file, with a small cache: consecutive epochs may read parts of the same file."""
     return read_input(path, entity)
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Those who read; they stay, for it takes longer to start them than to read a little."""
+    """The pool of reader threads, reused because starting threads costs more than a small read."""
     return ThreadPoolExecutor(os.cpu_count(), "boxcars-read")
 
 
@@ -133,5 +150,5 @@ def _threads() -> ThreadPoolExecutor:
 def _rows(
     path: str, _stamp: tuple[int, int], first: int, height: int, entity: Input
 ) -> pl.DataFrame:
-    """A row group of a file; the last few are kept, as of files."""
+    """Read a row group of a file, with a small cache."""
     return read_rows(Path(path), first, height, entity)

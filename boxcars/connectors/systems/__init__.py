@@ -1,1 +1,1 @@
-"""Systems outside that a run reads and writes: a file for each, and what they have in common."""
+"""Connectors to external systems, one module each, and their shared code."""

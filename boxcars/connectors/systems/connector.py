@@ -1,7 +1,7 @@
-"""What a connector is: how to read a system outside, and how to write to it.
+"""The connector interface: how to read an external system, and how to write to it.
 
-A connector is one class in one file, registered as an entry point of the group
-``boxcars.connectors`` under the scheme of its addresses. Ours are in this package.
+A connector is one class in one module, registered as an entry point of the group
+``boxcars.connectors`` under its URL scheme. The built-in ones are in this package.
 """
 
 from __future__ import annotations
@@ -26,15 +26,14 @@ GROUP = "boxcars.connectors"
 
 
 class Lost(BoxcarsError):
-    """The other side is not there, for now: whoever hears it tries again."""
+    """The external system is temporarily unreachable: the caller retries."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """What came: messages as bytes, or a table, and the position behind it.
+    """The result of a pull: messages as bytes, or a table, and the position after them.
 
-    The position is plain data (for JSON) from which the other side can go on. ``ended`` says that
-    nothing will ever come behind this.
+    The position is JSON data from which reading can resume. ``ended``: nothing will ever follow.
     """
 
     data: Sequence[bytes] | pa.Table
@@ -43,31 +42,31 @@ class Received:
 
 
 class Intake(ABC):
-    """A connection that is read, by one thread.
+    """A connection for reading, used by one thread.
 
-    What is pulled is written down together with its position, and then it is :meth:`safe`. So
-    nothing is lost if a process ends, and nothing comes twice if positions tell what was pulled.
+    Pulled messages are stored together with their position, and then acknowledged by :meth:`safe`.
+    So a crash loses nothing, and nothing is read twice if positions identify what was pulled.
     """
 
     @abstractmethod
     def open(self, position: Any) -> None:
-        """Connect, and go on behind a position; None is the first time. Raises Lost."""
+        """Connect, and resume after a position; None the first time. Raises Lost."""
 
     @abstractmethod
     def pull(self, most: int, seconds: float) -> Received | None:
-        """What is there, at most so many messages; wait for the first one so long. Raises Lost."""
+        """At most ``most`` messages; wait up to ``seconds`` for the first one. Raises Lost."""
 
     def safe(self, position: Any) -> None:
-        """All up to here is kept, and the other side may forget it. Raises Lost."""
+        """Acknowledge: everything up to this position is durable. Raises Lost."""
         return
 
     def close(self) -> None:
-        """Disconnect; also after it was lost, and before it is opened again."""
+        """Disconnect; also called after a lost connection, before it is opened again."""
         return
 
 
 class Delivery(ABC):
-    """A connection that is written."""
+    """A connection for writing."""
 
     @abstractmethod
     def open(self) -> None:
@@ -75,31 +74,31 @@ class Delivery(ABC):
 
     @abstractmethod
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Hand over the rows of an epoch. Raises Lost.
+        """Write the rows of an epoch. Raises Lost.
 
-        If that, or the end of the process, leaves it open whether they have arrived, it is called
-        again with the same rows and the same epoch; whoever can should see that they are there.
+        If a lost connection or a crash leaves the outcome unknown, it is called again with the same
+        rows and epoch; a connector should detect such a replay if the system allows it.
         """
 
     @property
     def may_refuse(self) -> bool:
-        """Whether there may be rows that it has no message for."""
+        """Whether there may be rows that it can't represent."""
         return False
 
     def refused(self, table: pa.Table) -> pl.DataFrame:
-        """The rows that it has no message for: (origin, record, reason). It is not given them."""
+        """The rows that it can't represent: (origin, record, reason). They are not delivered."""
         return letters([], [], [])
 
     def close(self) -> None:
-        """Disconnect; also after it was lost, and before it is opened again."""
+        """Disconnect; also called after a lost connection, before it is opened again."""
         return
 
 
 class Connector:
-    """A system outside, by its address: what it can be asked for, and what it guarantees.
+    """An external system at a URL: how to connect to it, and its delivery guarantees.
 
-    It is given to a run as a source or a sink: ``bx.run(net, {"calls": Kafka("kafka://...")})``, or
-    just by the address. Options stand in the address or behind it, ``from_`` for ``from``.
+    Used as a source or sink of a run: ``bx.run(net, {"calls": Kafka("kafka://...")})``, or just
+    its URL. Options are query parameters or keyword arguments, with ``from_`` for ``from``.
 
     >>> Connector("redis://host/calls?db=3", maxlen=1000, from_="new").url.options
     {'db': '3', 'maxlen': '1000', 'from': 'new'}
@@ -107,15 +106,15 @@ class Connector:
 
     scheme: ClassVar[str]
     title: ClassVar[str]
-    """What people call it."""
+    """The name for users."""
     package: ClassVar[str] = ""
-    """The library it needs, if that is an extra of ours."""
+    """The package it needs, if it is an optional dependency."""
     guarantee_in: ClassVar[str] = ""
-    """How often a message becomes a tuple; nothing if it can't be read."""
+    """The delivery guarantee as a source; empty if it can't be read."""
     guarantee_out: ClassVar[str] = ""
-    """How often a tuple is delivered; nothing if it can't be written."""
+    """The delivery guarantee as a sink; empty if it can't be written."""
     tested: ClassVar[str] = ""
-    """What its tests run against."""
+    """The system that its tests run against."""
 
     def __init__(self, url: Url | str, **options: Any) -> None:
         self.url = Url.parse(url) if isinstance(url, str) else url
@@ -124,21 +123,21 @@ class Connector:
             self.url = self.url.with_options(own)
 
     def intake(self) -> Intake:
-        """A connection for reading, not yet opened. Raises Wrong about its address."""
-        raise Wrong(f"{self.url}: {self.title} can't be read.")
+        """Create a connection for reading, not yet opened. Raises Wrong if the URL is invalid."""
+        raise Wrong(f"{self.url}: {self.title} can't be used as a source.")
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection for writing such rows; ``home`` names the output of this run, for ever."""
-        raise Wrong(f"{self.url}: {self.title} can't be written.")
+        """Create a connection for writing; ``home`` is a unique, permanent name of the output."""
+        raise Wrong(f"{self.url}: {self.title} can't be used as a sink.")
 
 
 def schemes() -> list[str]:
-    """All schemes that addresses can have."""
+    """All URL schemes of connectors."""
     return sorted(entry_points(group=GROUP).names)
 
 
 def connectors() -> dict[type[Connector], list[str]]:
-    """All connectors that can be loaded, with the schemes of their addresses."""
+    """All connectors that can be loaded, with their URL schemes."""
     found: dict[type[Connector], list[str]] = {}
     for scheme in schemes():
         with suppress(Wrong):
@@ -148,19 +147,19 @@ def connectors() -> dict[type[Connector], list[str]]:
 
 @cache
 def connector_class(scheme: str) -> type[Connector]:
-    """The connector for addresses that begin with a scheme."""
+    """The connector class of a URL scheme."""
     for entry in entry_points(group=GROUP, name=scheme):
         try:
             cls = entry.load()
         except ImportError as error:
             raise Wrong(f"the connector '{scheme}://' can't be loaded: {error}.") from None
         if not (isinstance(cls, type) and issubclass(cls, Connector)):
-            raise Wrong(f"the entry point '{scheme}' of {GROUP} is no Connector: {entry.value}.")
+            raise Wrong(f"the entry point '{scheme}' of {GROUP} is not a Connector: {entry.value}.")
         return cls
     raise Wrong(f"there is no connector '{scheme}://'.{nearest(scheme, schemes())}")
 
 
 def connect(text: str) -> Connector:
-    """The connector of an address."""
+    """Create the connector of a URL."""
     url = Url.parse(text)
     return connector_class(url.scheme)(url)

@@ -1,7 +1,7 @@
-"""Aurora's dequeue: an output that programs take tuples from, from here or through the service.
+"""Aurora's dequeue: an output that programs read, in this process or through the HTTP service.
 
-``boxcars run net.yaml --sink alarms=dequeue:// --port 7070`` gives them to ``bx.connect``, to web
-pages (server-sent events) and to WebSockets.
+``boxcars run net.yaml --sink alarms=dequeue:// --port 7070`` serves its tuples to ``bx.connect``,
+to web pages (server-sent events) and to WebSockets.
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 from boxcars.connectors.systems.connector import Connector
 
 _KEEP = 64 * 2**20
+"""Bytes of results retained by default."""
 
 
 class Dequeue(Connector):
-    """Tuples that are taken from a running network: ``dequeue://?keep=1e9``, in bytes kept."""
+    """An output for subscribers: ``dequeue://?keep=1e9``, in bytes to retain."""
 
     scheme, title = "dequeue", "WebSocket and SSE subscribers"
     guarantee_out = "exactly once (readers remember the last epoch)"
-    tested = "the client of Boxcars, stopped and started runs"
+    tested = "the Boxcars client, stopped and resumed runs"
 
     @property
     def keep(self) -> int:
-        """How many bytes of results are kept for readers who come late."""
+        """Bytes of results retained for late readers."""
         self.url.check(["keep"])
         return int(self.url.number("keep", _KEEP))

@@ -1,6 +1,6 @@
-"""Aurora's enqueue: an input that programs put tuples into, from here or through the service.
+"""Aurora's enqueue: an input that programs feed, in this process or through the HTTP service.
 
-``boxcars run net.yaml --source calls=enqueue:// --port 7070`` takes what ``bx.connect`` sends.
+``boxcars run net.yaml --source calls=enqueue:// --port 7070`` accepts tuples of ``bx.connect``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from boxcars.connectors.systems.mailbox import ROOM, Mailbox
 
 
 class Enqueue(Connector):
-    """Tuples that are put into a running network: ``enqueue://?room=1e8``, in bytes that wait."""
+    """An input for senders: ``enqueue://?room=1e8``, in bytes of the queue."""
 
     scheme, title = "enqueue", "HTTP and WebSocket senders"
     guarantee_in = "exactly once (senders number their batches)"
-    tested = "the client of Boxcars, stopped and started runs"
+    tested = "the Boxcars client, stopped and resumed runs"
 
     def intake(self) -> Intake:
         """Its mailbox."""

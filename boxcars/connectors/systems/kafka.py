@@ -27,11 +27,11 @@ from boxcars.model.problem import BoxcarsError, Wrong, nearest
 from boxcars.model.schema import Schema
 
 _SECONDS = 10.0
-"""How long to wait for an answer."""
+"""Seconds to wait for a response."""
 _MOST = 10_000
-"""Messages in a pull."""
+"""Maximum messages per pull."""
 _LOOK = 60.0
-"""How often to look for new partitions, in seconds."""
+"""Seconds between checks for new partitions."""
 _REFUSED = (
     "_AUTHENTICATION",
     "SASL_AUTHENTICATION_FAILED",
@@ -43,30 +43,32 @@ _REFUSED = (
     "_FENCED",
     "PRODUCER_FENCED",
 )
-"""Errors that do not pass."""
+"""Permanent errors."""
 
 
 class Kafka(Connector):
-    """A topic of Kafka; all its partitions are read.
+    """A Kafka topic; all its partitions are read.
 
-    Its options: ``servers``, more of them, with commas; ``from``, ``first`` or ``new``, where a run
-    begins; ``group``, whose offsets are committed for those who watch; ``key``, the field whose
-    value is the key of a message; ``sasl``, how ``user:password@`` is sent; ``tls=yes`` and ``ca``,
-    a file of certificates.
+    Options: ``servers``, more bootstrap servers, separated by commas; ``from``, ``first`` or
+    ``new``, where a new run starts; ``group``, a consumer group whose offsets are committed for
+    monitoring; ``key``, the field used as message key; ``sasl``, the mechanism for
+    ``user:password@``; ``tls=yes`` and ``ca``, a file of CA certificates.
     """
 
     scheme, title, package = "kafka", "Kafka", "confluent-kafka"
     guarantee_in = "exactly once: the offsets of the partitions are the position"
-    guarantee_out = "exactly once for who reads committed: rows and epoch in one transaction"
+    guarantee_out = (
+        "exactly once for ``read_committed`` consumers: rows and epoch in one transaction"
+    )
     tested = "librdkafka's mock cluster, no real broker"
 
     def intake(self) -> Intake:
-        """A connection that reads partitions by offsets."""
+        """Create a connection that reads partitions by offset."""
         self._check()
         return KafkaIntake(self.url)
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection that writes by transactions."""
+        """Create a connection that writes in transactions."""
         self._check()
         return KafkaDelivery(self.url, schema, home)
 
@@ -79,23 +81,23 @@ class Kafka(Connector):
 
 
 class _Link:
-    """A consumer, how to reach the servers, and what errors mean."""
+    """A consumer, the client settings, and the translation of errors."""
 
     def __init__(self, url: Url, group: str) -> None:
         self.url, self.kafka = url, library(Kafka, "confluent_kafka")
         self._group = group
-        self._heard: Any = None
+        self._error: Any = None
         self.consumer: Any = None
 
     def settings(self) -> dict[str, Any]:
-        """What every client is told."""
+        """The settings of every client."""
         url = self.url
         servers = [f"{url.host or 'localhost'}:{url.port or 9092}", url.options.get("servers", "")]
         secure, named = url.options.get("tls") == "yes", bool(url.user or url.password)
         settings = {
             "bootstrap.servers": ",".join(filter(None, servers)),
             "security.protocol": ("SASL_" if named else "") + ("SSL" if secure else "PLAINTEXT"),
-            "error_cb": self._hear,
+            "error_cb": self._on_error,
             "log_level": 2,
         }
         if named:
@@ -108,13 +110,13 @@ class _Link:
             settings["ssl.ca.location"] = url.options["ca"]
         return settings
 
-    def _hear(self, error: Any) -> None:
+    def _on_error(self, error: Any) -> None:
         if error.name() in ("_ALL_BROKERS_DOWN", *_REFUSED):
-            self._heard = error
+            self._error = error
 
     def open(self) -> list[int]:
-        """Connect; the partitions of the topic."""
-        self._heard = None
+        """Connect, and return the partitions of the topic."""
+        self._error = None
         settings = {
             **self.settings(),
             "group.id": self._group,
@@ -127,13 +129,13 @@ class _Link:
         return self.partitions()
 
     def partitions(self) -> list[int]:
-        """The numbers of the partitions."""
+        """The partition numbers."""
         topic = self.url.path
         with self.explained():
             try:
                 found = self.consumer.list_topics(topic, timeout=_SECONDS).topics[topic]
             except self.kafka.KafkaException as error:
-                self.check()  # it may know better why
+                self.check()  # an error reported earlier is more specific
                 raise error
         if found.error is not None and found.error.name() == "UNKNOWN_TOPIC_OR_PART":
             raise Wrong(f"{self.url}: there is no topic '{self.url.hide(topic)}'.")
@@ -142,21 +144,21 @@ class _Link:
         return sorted(found.partitions)
 
     def check(self) -> None:
-        """Complain of what was heard since."""
-        heard, self._heard = self._heard, None
-        if heard is not None:
-            raise self.meant(heard)
+        """Raise the last error that the client reported."""
+        error, self._error = self._error, None
+        if error is not None:
+            raise self.meant(error)
 
     def meant(self, error: Any) -> BoxcarsError:
-        """What an error means: the servers are lost, or something is to be mended."""
+        """Translate an error: Lost if it is temporary, Wrong if the user must act."""
         said = words(Exception(error.str()), self.url)
         if error.name() in _REFUSED:
-            return Wrong(f"{self.url}: Kafka refuses: {said}")
+            return Wrong(f"{self.url}: Kafka refused the request: {said}")
         return Lost(f"Kafka does not answer: {said}")
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Say in a sentence what a client complains of."""
+        """Translate errors of the client."""
         try:
             yield
         except self.kafka.KafkaException as error:
@@ -171,7 +173,7 @@ class _Link:
 
 
 class KafkaIntake(Intake):
-    """Reads all partitions; the position has the offset behind what was read, for each."""
+    """Reads all partitions; the position is the next offset of each."""
 
     def __init__(self, url: Url) -> None:
         self._commits = "group" in url.options
@@ -181,7 +183,7 @@ class KafkaIntake(Intake):
         self._looked = 0.0
 
     def open(self, position: Any) -> None:
-        """Connect, and go on behind offsets; a partition that is new begins at its beginning."""
+        """Connect, and resume at the offsets; new partitions are read from their beginning."""
         with or_closed(self):
             partitions = self._link.open()
             self._next = dict(position or {})
@@ -191,24 +193,24 @@ class KafkaIntake(Intake):
                     self._next = {str(number): self._end(number) for number in partitions}
                 beginning = self._link.kafka.OFFSET_BEGINNING
                 wanted = {n: self._next.get(str(n), beginning) for n in partitions}
-                self._link.consumer.assign([self._place(n, at) for n, at in wanted.items()])
+                self._link.consumer.assign([self._partition(n, at) for n, at in wanted.items()])
 
-    def _place(self, partition: int, *offset: int) -> Any:
+    def _partition(self, partition: int, *offset: int) -> Any:
         return self._link.kafka.TopicPartition(self._link.url.path, partition, *offset)
 
     def _end(self, partition: int) -> int:
-        _, end = self._link.consumer.get_watermark_offsets(self._place(partition), _SECONDS)
+        _, end = self._link.consumer.get_watermark_offsets(self._partition(partition), _SECONDS)
         return int(end)
 
     def pull(self, most: int, seconds: float) -> Received | None:
-        """The messages that are there."""
-        self._look()
+        """The next messages."""
+        self._check_partitions()
         with self._link.explained():
             found = self._link.consumer.consume(min(most, _MOST), seconds)
         messages = []
         for message in found:
             if message.error() is not None:
-                self._complain(message)
+                self._raise(message)
             self._next[str(message.partition())] = message.offset() + 1
             messages.append(message.value() or b"")
         if not messages:
@@ -216,31 +218,31 @@ class KafkaIntake(Intake):
             return None
         return Received(messages, dict(self._next))
 
-    def _look(self) -> None:
-        """See now and then whether there are new partitions."""
+    def _check_partitions(self) -> None:
+        """Check periodically for new partitions; Lost makes the reader reconnect to all."""
         if monotonic() - self._looked < _LOOK:
             return
         self._looked = monotonic()
-        assigned = {place.partition for place in self._link.consumer.assignment()}
+        assigned = {found.partition for found in self._link.consumer.assignment()}
         if set(self._link.partitions()) - assigned:
             raise Lost("the topic has new partitions.")
 
-    def _complain(self, message: Any) -> None:
+    def _raise(self, message: Any) -> None:
         error = message.error()
         if error.name() == "_AUTO_OFFSET_RESET":
             partition, at = message.partition(), self._next.get(str(message.partition()))
             raise Wrong(
-                f"{self._link.url}: partition {partition} has no message {at} any more: it was "
-                "removed before it was read, so begin with another checkpoint."
+                f"{self._link.url}: offset {at} of partition {partition} was deleted before it "
+                "was read: start with a new checkpoint."
             )
         raise self._link.meant(error)
 
     def safe(self, position: Any) -> None:
-        """Commit the offsets, for those who watch; we don't need them."""
+        """Commit the offsets for monitoring; recovery does not use them."""
         if self._commits:
-            places = [self._place(int(number), at) for number, at in position.items()]
+            offsets = [self._partition(int(number), at) for number, at in position.items()]
             with self._link.explained():
-                self._link.consumer.commit(offsets=places, asynchronous=True)
+                self._link.consumer.commit(offsets=offsets, asynchronous=True)
 
     def close(self) -> None:
         """Disconnect."""
@@ -250,8 +252,8 @@ class KafkaIntake(Intake):
 class KafkaDelivery(EncodedDelivery):
     """Writes the rows of an epoch in a transaction.
 
-    Its ledger is an offset that the transaction commits, of a group that is called like the output:
-    the number of the epoch.
+    The transaction also commits the number of the epoch, as an offset of a consumer group named
+    after the output. That offset is the ledger.
     """
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:
@@ -263,25 +265,25 @@ class KafkaDelivery(EncodedDelivery):
             hint = nearest(self._key, schema.fields)
             raise Wrong(f"{url}: there is no field '{url.hide(self._key)}'.{hint}")
         if self._key is not None and url.options.get("format") == "arrow":
-            raise Wrong(f"{url}: with format=arrow all rows are one message, which has no key.")
+            raise Wrong(f"{url}: 'key' can't be used with format=arrow: all rows are one message.")
         self._producer: Any = None
         self._ledger: Any = None
 
     def open(self) -> None:
-        """Connect; a transaction that an earlier process left open is undone."""
+        """Connect; a transaction that a previous process left open is aborted."""
         with or_closed(self):
             self._link.open()
             settings = {
                 **self._link.settings(),
                 "transactional.id": self._name,
-                "partitioner": "murmur2_random",  # as the clients in Java
+                "partitioner": "murmur2_random",  # like the Java client
             }
             with self._link.explained():
                 self._producer = self._link.kafka.Producer(settings)
                 self._producer.init_transactions(_SECONDS)
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Write all rows and the epoch, or nothing; nothing if the epoch is there."""
+        """Write all rows and the epoch atomically, unless the epoch was delivered already."""
         messages = self._encoder.encode(table)
         keys = [None] * len(messages) if self._key is None else table[self._key].to_pylist()
         topic, link = self._link.url.path, self._link
@@ -298,22 +300,22 @@ class KafkaDelivery(EncodedDelivery):
 
     def _last(self) -> int | None:
         """The epoch in the ledger."""
-        place = self._link.kafka.TopicPartition(self._link.url.path, 0)
-        (found,) = self._link.consumer.committed([place], timeout=_SECONDS)
+        ledger = self._link.kafka.TopicPartition(self._link.url.path, 0)
+        (found,) = self._link.consumer.committed([ledger], timeout=_SECONDS)
         return int(found.offset) if found.offset >= 0 else None
 
     def _produce(self, topic: str, message: bytes, key: str | None) -> None:
         while True:
             try:
                 self._producer.produce(topic, message, key)
-            except BufferError:  # as many as may wait are waiting
+            except BufferError:  # the send queue is full
                 self._producer.poll(0.1)
                 self._link.check()
             else:
                 return
 
     def close(self) -> None:
-        """Disconnect; what was not committed is undone by who comes next."""
+        """Disconnect; the next producer aborts an open transaction."""
         producer, self._producer = self._producer, None
         if producer is not None:
             producer.purge()

@@ -1,4 +1,4 @@
-"""A mailbox: many threads put messages in, and the inbox of a run takes them out."""
+"""A mailbox: a bounded queue that many threads fill and the journal of an input drains."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from boxcars.connectors.systems.connector import Intake, Received
 from boxcars.model.problem import BoxcarsError
 
 ROOM = 64 * 2**20
-"""Bytes of messages that may wait; who brings more has to wait."""
+"""Default capacity in bytes; senders block while it is exceeded."""
 SENDERS = 10_000
-"""How many senders are remembered by the number of their last message."""
+"""Maximum number of registered senders, for each of which a sequence number is stored."""
 
 
 class Closed(BoxcarsError):
-    """Nobody takes messages any more."""
+    """The input accepts no more messages."""
 
 
 class Stopped(Closed):
-    """The run takes no messages until it goes on."""
+    """The run accepts no messages until it is resumed."""
 
 
 class Full(BoxcarsError):
-    """There are too many senders."""
+    """Too many senders are registered."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """Bytes or a table. Senders number theirs, from 1 on; else the mailbox does, as they come."""
+    """Bytes or a table. Senders number their messages from 1 on; 0 takes the next number."""
 
     data: bytes | pa.Table
     sender: str = ""
@@ -42,23 +42,24 @@ class Message:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         return len(self.data) if isinstance(self.data, bytes) else int(self.data.nbytes)
 
     @property
     def rows(self) -> int:
-        """The rows of a table, or the lines."""
+        """Number of rows of a table, or of lines."""
         if isinstance(self.data, bytes):
             return self.data.count(b"\n") + 1
         return int(self.data.num_rows)
 
 
 class Mailbox(Intake):
-    """Messages in the order in which they came; one that comes again is there already.
+    """Messages in order of arrival; duplicates are ignored.
 
     The position has the number of the last message of each sender, so a sender that does not know
-    whether a message was kept sends it again. None of them is forgotten before it takes its leave:
-    what it sent again would be taken twice. So when there are too many, new ones are refused.
+    whether a message was stored can send it again. A sender is not forgotten before it unregisters,
+    because a resent message would be accepted twice. So when there are too many, new ones are
+    rejected.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -72,16 +73,16 @@ class Mailbox(Intake):
         self._ended = self._closed = False
 
     def open(self, position: Any) -> None:
-        """Remember who sent what."""
+        """Restore the last message number of each sender."""
         with self._changed:
             self._last = dict(position or {})
             self._pulled, self._kept, self._closed = dict(self._last), dict(self._last), False
             self._leaving = set()
 
     def put(self, message: Message, seconds: float | None = None) -> int | None:
-        """Put a message in when there is room: its number, which is 0 for one without a sender.
+        """Add a message when there is room, and return its number (0 without a sender).
 
-        None if it takes longer than these seconds. Raises Closed, Full.
+        Returns None after ``seconds``. Raises Closed, Full.
         """
         with self._changed:
             if self._is_known(message):
@@ -90,12 +91,16 @@ class Mailbox(Intake):
                 lambda: self._closed or self._waiting < self._room, seconds
             )
             if self._ended:
-                raise Closed("the run takes no more tuples: it has ended.")
+                raise Closed("the run accepts no more tuples: it has ended.")
             if self._closed:
-                raise Stopped("the run takes no tuples: it is stopping. Try again when it goes on.")
+                raise Stopped(
+                    "the run accepts no tuples while it stops. Try again when it resumes."
+                )
             if not free:
                 return None
-            if message.sender and not message.number:  # only now: others may have waited as well
+            if (
+                message.sender and not message.number
+            ):  # assigned after the wait, as others may have sent meanwhile
                 message = replace(message, number=self._last.get(message.sender, 0) + 1)
             if not self._is_known(message):
                 self._add(message)
@@ -115,12 +120,12 @@ class Mailbox(Intake):
     def _check_sender(self, sender: str) -> None:
         if sender not in self._last and len(self._last) >= SENDERS:
             raise Full(
-                f"this input knows {SENDERS:,} senders that have not taken their leave, and takes "
-                "no new one: let clients close their feeds, or give tuples without a sender."
+                f"this input has {SENDERS:,} registered senders and accepts no new one: let "
+                "clients close their feeds, or send tuples without a sender."
             )
 
-    def leave(self, sender: str) -> None:
-        """A sender sends nothing again: it is forgotten once all that it sent is kept."""
+    def unregister(self, sender: str) -> None:
+        """Unregister a sender; it is forgotten once all its messages are durable."""
         with self._changed:
             if sender in self._last:
                 self._leaving.add(sender)
@@ -134,34 +139,36 @@ class Mailbox(Intake):
                 self._pulled.pop(sender, None)
 
     def wait_kept(self, sender: str, number: int, seconds: float | None = None) -> bool:
-        """Wait until a message is written down, so that no crash can lose it."""
+        """Wait until a message is durable, so that no crash can lose it."""
         with self._changed:
             kept = self._changed.wait_for(
                 lambda: self._closed or self._kept.get(sender, 0) >= number, seconds
             )
             if self._kept.get(sender, 0) < number and self._closed:
-                raise Stopped("the run ended before it took all tuples: send the last ones again.")
+                raise Stopped(
+                    "the run ended before it stored all tuples: send the last ones again."
+                )
             return kept
 
     def kept(self, sender: str) -> int:
-        """The number of a sender's last message that is written down."""
+        """The number of a sender's last durable message."""
         with self._changed:
             return self._kept.get(sender, 0)
 
     def finish(self) -> None:
-        """Nothing more comes."""
+        """End the input: no more messages are accepted."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
     def pull(self, most: int, seconds: float) -> Received | None:
-        """What is there, tables or bytes, whatever came first."""
+        """The queued messages, up to a change between tables and bytes."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._messages) or self._ended, seconds)
             taken: list[Message] = []
             rows, until = 0, monotonic() + seconds
             while self._messages and rows < most and monotonic() < until:
-                if taken and not _alike(taken[0].data, self._messages[0].data):
+                if taken and not _compatible(taken[0].data, self._messages[0].data):
                     break
                 message = self._messages.popleft()
                 taken.append(message)
@@ -173,30 +180,30 @@ class Mailbox(Intake):
             if not taken and not self._ended:
                 return None
             ended = self._ended and not self._messages
-            return Received(_together(taken), dict(self._pulled), ended)
+            return Received(_concatenated(taken), dict(self._pulled), ended)
 
     def safe(self, position: Any) -> None:
-        """Tell those who wait for it."""
+        """Record the durable position, and wake up waiting senders."""
         with self._changed:
             self._kept = position
             self._forget()
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Let nobody wait any longer."""
+        """Reject messages, and wake up waiting senders."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
 
-def _alike(one: bytes | pa.Table, other: bytes | pa.Table) -> bool:
-    """Whether two messages can go together: lines, or tables with the same columns."""
+def _compatible(one: bytes | pa.Table, other: bytes | pa.Table) -> bool:
+    """Whether two messages can be pulled together: both lines, or tables with one schema."""
     if isinstance(one, bytes) or isinstance(other, bytes):
         return isinstance(one, bytes) and isinstance(other, bytes)
     return bool(one.schema.equals(other.schema))
 
 
-def _together(messages: list[Message]) -> list[bytes] | pa.Table:
+def _concatenated(messages: list[Message]) -> list[bytes] | pa.Table:
     tables = [message.data for message in messages if isinstance(message.data, pa.Table)]
     if tables:
         return pa.concat_tables(tables)

@@ -1,4 +1,4 @@
-"""What connectors share: the messages that rows become, options, libraries, and errors as words."""
+"""Shared code of connectors: encoding of rows, options, optional packages, and error messages."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 
 FIRST, NEW = "first", "new"
-"""What the option ``from`` may be: all that is there, or only what comes from now on."""
+"""Values of the option ``from``: read everything retained, or only new messages."""
 
 
 def check_options(url: Url, *own: str, path: str = "") -> None:
-    """Complain about options that are neither those of all connectors nor its own."""
+    """Raise Wrong for options that are neither common to all connectors nor in ``own``."""
     formats = [name for name in url.options if name.startswith("format.")]
     url.check(["format", "patience", *own, *formats], path=path)
 
 
 def choice(url: Url, name: str, *choices: str) -> str:
-    """An option that is one of a few words; the first is meant if it is not given."""
+    """The value of an option that must be one of ``choices``; the first is the default."""
     word = url.options.get(name, choices[0])
     if word not in choices:
         got = url.hide(word)
@@ -38,7 +38,7 @@ def choice(url: Url, name: str, *choices: str) -> str:
 
 
 def library(connector: type[Connector], module: str) -> Any:
-    """A library that is an extra of ours, imported when it is needed."""
+    """Import an optional dependency when it is needed."""
     try:
         return import_module(module)
     except ImportError:
@@ -49,7 +49,7 @@ def library(connector: type[Connector], module: str) -> Any:
 
 
 def words(error: BaseException, url: Url) -> str:
-    """The first line of an error as a sentence, without anything that is secret."""
+    """The first line of an error as a sentence, without secrets."""
     first = url.hide(str(error)).strip().partition("\n")[0] or type(error).__name__
     for secret in {url.password, *url.secrets()} - {""}:
         first = first.replace(secret, "***")
@@ -57,24 +57,24 @@ def words(error: BaseException, url: Url) -> str:
 
 
 def client_tls(url: Url) -> ssl.SSLContext:
-    """Who is trusted to be the other side: those of the file ``ca``, or whom the system trusts."""
+    """A TLS context that trusts the certificates in the file ``ca``, or those of the system."""
     try:
         return ssl.create_default_context(cafile=url.options.get("ca"))
     except OSError as error:
         raise Wrong(f"{url}: 'ca' can't be read: {words(error, url)}") from None
 
 
-def silence(who: str, error: BaseException, url: Url) -> BoxcarsError:
-    """That nobody answers, for now; or for good, if nobody vouches for who does."""
+def unreachable(who: str, error: BaseException, url: Url) -> BoxcarsError:
+    """The error for a failed connection: temporary, unless the certificate is not trusted."""
     said = words(error, url)
     if "certificate verify failed" in said.lower():
-        return Wrong(f"{url}: nobody vouches for it: {said}")
+        return Wrong(f"{url}: the certificate is not trusted: {said}")
     return Lost(f"{who} does not answer: {said}")
 
 
 @contextmanager
 def or_closed(connection: Intake | Delivery) -> Iterator[None]:
-    """Leave nothing open if opening fails."""
+    """Close a connection if opening it fails."""
     try:
         yield
     except BaseException:
@@ -83,19 +83,19 @@ def or_closed(connection: Intake | Delivery) -> Iterator[None]:
 
 
 def arrived(last: int | None, epoch: int) -> bool:
-    """Whether a ledger, by the last epoch in it, has the rows of an epoch."""
+    """Whether an epoch was delivered already, given the last epoch in the ledger."""
     if last is not None and last > epoch:
         raise BoxcarsError(
-            f"epoch {last} of this run was delivered already, but its checkpoint asks for epoch "
-            f"{epoch}: it is older than what was delivered, and can't go on."
+            f"epoch {last} of this run was delivered already, but its checkpoint is at epoch "
+            f"{epoch}: the checkpoint is outdated, and the run can't be resumed from it."
         )
     return last == epoch
 
 
 class Encoder:
-    r"""From rows to messages, a message for each row.
+    r"""Encodes rows as messages, one per row.
 
-    The option ``format`` of an address says how: ``jsonl`` if nothing is said, another format, or
+    The URL option ``format`` selects the format: ``jsonl`` (the default), another format, or
     ``arrow``: one message with all rows, as an IPC stream.
 
     >>> schema = Schema.of({"t": "int"}, ts="t")
@@ -118,17 +118,17 @@ class Encoder:
 
     @property
     def may_refuse(self) -> bool:
-        """Whether there are rows that the format has no message for, such as one of two lines."""
+        """Whether there are rows that the format can't represent, such as line breaks in CSV."""
         return self._name not in ("jsonl", "arrow")
 
     def refused(self, table: pa.Table) -> pl.DataFrame:
-        """The rows that can't be written: (origin, record, reason)."""
+        """The rows that can't be encoded: (origin, record, reason)."""
         if self._format is None or not self.may_refuse:
             return letters([], [], [])
         return self._format.encode(pl.DataFrame(table)).dead
 
     def encode(self, table: pa.Table) -> list[bytes]:
-        """The messages of rows, none of which is refused."""
+        """Encode rows, none of which may be refused."""
         if self._format is None:
             stream = pa.BufferOutputStream()
             with pa.ipc.new_stream(stream, table.schema) as writer:
@@ -143,15 +143,15 @@ class Encoder:
 
 
 class EncodedDelivery(Delivery):
-    """A connection that is written in messages, each a row in the format of its address."""
+    """A connection that writes messages, one per row, in the format of its URL."""
 
     _encoder: Encoder
 
     @property
     def may_refuse(self) -> bool:
-        """Whether its format has rows that it can't write."""
+        """Whether there are rows that its format can't represent."""
         return self._encoder.may_refuse
 
     def refused(self, table: pa.Table) -> pl.DataFrame:
-        """The rows that its format can't write."""
+        """The rows that its format can't represent."""
         return self._encoder.refused(table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from boxcars.connectors.log_context import warn
 from boxcars.connectors.systems.connector import Connector, Delivery, Intake, Lost, Received
 from boxcars.connectors.systems.messages import (
     FIRST,
@@ -23,50 +23,49 @@ from boxcars.connectors.systems.messages import (
     client_tls,
     library,
     or_closed,
-    silence,
+    unreachable,
     words,
 )
 from boxcars.connectors.systems.url import Url
+from boxcars.events.event import Kind
 from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 
 _SECONDS = 10.0
-"""How long to wait for an answer."""
-_GOODBYE = 1.0
-"""How long to wait for the end of a connection, in seconds."""
+"""Seconds to wait for a response."""
+_CLOSE_SECONDS = 1.0
+"""Seconds to wait for a connection to close."""
 _MOST = 1000
-"""Messages that are asked for, or sent, at once."""
+"""Maximum messages per fetch or publish."""
 _LOOK = 5.0
-"""Seconds without a message, after which we ask whether our consumer is still there."""
+"""Seconds without a message, after which the existence of the consumer is checked."""
 _IDLE = 300.0
-"""Seconds after which the server forgets a consumer that asks for nothing."""
-
-_log = logging.getLogger("boxcars.connectors")
+"""Seconds after which the server removes an inactive consumer."""
 
 
 class Nats(Connector):
-    """A stream of JetStream. It must be there, and keep messages that were read.
+    """A JetStream stream. It must exist, and retain messages that were read.
 
-    Its options: ``subject``, which messages of the stream are read, or where rows are published;
-    ``from``, ``first`` or ``new``, where a run begins; ``token``; ``tls=yes`` and ``ca``, a file of
+    Options: ``subject``, a filter of the messages to read, or the subject to publish to; ``from``,
+    ``first`` or ``new``, where a new run starts; ``token``; ``tls=yes`` and ``ca``, a file of CA
     certificates.
     """
 
     scheme, title, package = "nats", "NATS JetStream", "nats-py"
     guarantee_in = "exactly once: the sequence number in the stream is the position"
     guarantee_out = (
-        "exactly once if a repeat comes within the duplicate window of the stream, by "
-        "``Nats-Msg-Id``; else at least once"
+        "exactly once if a replay falls within the duplicate window of the stream, by "
+        "``Nats-Msg-Id``; otherwise at least once"
     )
     tested = "a NATS server"
 
     def intake(self) -> Intake:
-        """A connection that reads messages by their numbers."""
+        """Create a connection that reads messages by sequence number."""
         self._check()
         return NatsIntake(self.url)
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection that publishes messages."""
+        """Create a connection that publishes messages."""
         self._check()
         return NatsDelivery(self.url, schema, home)
 
@@ -77,20 +76,20 @@ class Nats(Connector):
 
 
 class _Link:
-    """A connection, the thread that its event loop runs in, and what its errors mean."""
+    """A connection, the thread of its event loop, and the translation of errors."""
 
     def __init__(self, url: Url) -> None:
         self.url, self.nats = url, library(Nats, "nats")
         self.loop: asyncio.AbstractEventLoop | None = None
         self.client: Any = None
         self.context: Any = None
-        self.heard: Exception | None = None
+        self.last_error: Exception | None = None
 
-    async def _hear(self, error: Exception) -> None:
-        self.heard = error
+    async def _on_error(self, error: Exception) -> None:
+        self.last_error = error
 
     def open(self) -> Any:
-        """Connect; what the server says of the stream."""
+        """Connect, and return the server's information about the stream."""
         url = self.url
         tls = client_tls(url) if url.options.get("tls") == "yes" else None
         loop = self.loop = asyncio.new_event_loop()
@@ -104,25 +103,25 @@ class _Link:
                     password=url.password or None,
                     token=url.options.get("token"),
                     tls=tls,
-                    allow_reconnect=False,  # we connect again ourselves
+                    allow_reconnect=False,  # the caller reconnects
                     max_reconnect_attempts=1,
                     reconnect_time_wait=0.05,
                     connect_timeout=_SECONDS,
                     ping_interval=10,
-                    error_cb=self._hear,
+                    error_cb=self._on_error,
                 )
             )
             self.context = self.client.jetstream(timeout=_SECONDS)
             return self.run(self.context.stream_info(url.path))
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Wait for something that the loop is to do."""
+        """Run a coroutine in the event loop, and wait for its result."""
         assert self.loop is not None
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(3 * _SECONDS)
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """What a client complains of: it is lost, or something is to be mended."""
+        """Translate errors of the client: Lost if temporary, Wrong if the user must act."""
         errors, stream = self.nats.errors, self.nats.js.errors
         try:
             yield
@@ -130,14 +129,14 @@ class _Link:
             stream = self.url.hide(self.url.path)
             raise Wrong(f"{self.url}: there is no stream '{stream}'.") from None
         except (stream.BadRequestError, errors.MaxPayloadError) as error:
-            raise Wrong(f"{self.url}: NATS refuses: {words(error, self.url)}") from None
+            raise Wrong(f"{self.url}: NATS refused the request: {words(error, self.url)}") from None
         except (errors.Error, OSError, TimeoutError) as error:
-            lost = isinstance(error, errors.NoServersError) and self.heard
+            lost = isinstance(error, errors.NoServersError) and self.last_error
             cause = lost or error
             if "authorization" in str(cause).lower():
                 said = words(cause, self.url)
-                raise Wrong(f"{self.url}: NATS refuses: {said}") from None
-            raise silence("NATS", cause, self.url) from None
+                raise Wrong(f"{self.url}: NATS refused the request: {said}") from None
+            raise unreachable("NATS", cause, self.url) from None
 
     def close(self) -> None:
         """Disconnect, and end the thread."""
@@ -147,12 +146,12 @@ class _Link:
             return
         if client is not None:
             with suppress(self.nats.errors.Error, OSError, TimeoutError):
-                asyncio.run_coroutine_threadsafe(client.close(), loop).result(_GOODBYE)
+                asyncio.run_coroutine_threadsafe(client.close(), loop).result(_CLOSE_SECONDS)
         loop.call_soon_threadsafe(loop.stop)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run a loop until it is stopped, and end what is under way."""
+    """Run an event loop until it is stopped, then cancel its tasks."""
     loop.run_forever()
     loop.run_until_complete(_end_all())
     loop.close()
@@ -163,11 +162,11 @@ async def _end_all() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await asyncio.sleep(0.01)  # sockets are closed a moment later
+    await asyncio.sleep(0.01)  # sockets close asynchronously
 
 
 class NatsIntake(Intake):
-    """Reads by a consumer of its own, which the server forgets; the number is the position."""
+    """Reads with an ephemeral consumer; the sequence number is the position."""
 
     def __init__(self, url: Url) -> None:
         self._link, self._from = _Link(url), choice(url, "from", FIRST, NEW)
@@ -176,7 +175,7 @@ class NatsIntake(Intake):
         self._heard = 0.0
 
     def open(self, position: Any) -> None:
-        """Connect, and have a consumer begin behind a number."""
+        """Connect, and create a consumer that starts after a sequence number."""
         with or_closed(self), self._link.explained():
             info = self._link.open()
             self._compare(info, position)
@@ -198,54 +197,57 @@ class NatsIntake(Intake):
         return found
 
     def _compare(self, info: Any, position: Any) -> None:
-        """Complain about a stream that can't be read on; say what it has removed."""
+        """Raise Wrong if the stream can't be resumed; warn about deleted messages."""
         url, state = self._link.url, info.state
         retention = getattr(info.config.retention, "value", info.config.retention)
         if retention != "limits":
             raise Wrong(
-                f"{url}: the retention of the stream is '{retention}': it would forget messages "
-                "before they are kept here. Expected 'limits'."
+                f"{url}: the retention of the stream is '{retention}', which may delete messages "
+                "before they are stored by the run. Expected 'limits'."
             )
         first = state.last_seq if self._from == NEW else 0
         self._last, self._delivered = first if position is None else int(position), 0
         if self._last > state.last_seq:
             raise Wrong(
-                f"{url}: we have read up to message {self._last}, but the stream ends at "
-                f"{state.last_seq}: it is another one, so begin with another checkpoint."
+                f"{url}: the run has read up to message {self._last}, but the stream ends at "
+                f"{state.last_seq}: the stream was recreated, so start with a new checkpoint."
             )
         if position is not None and state.first_seq > self._last + 1:
-            _log.warning(
-                "%s: the stream has removed messages %d to %d before they were read",
-                *(url, self._last + 1, state.first_seq - 1),
+            first, stop = self._last + 1, state.first_seq
+            warn(
+                Kind.MESSAGES_LOST,
+                f"{url}: the stream has deleted messages {first} to {stop - 1} before they were "
+                "read",
+                {"messages": stop - first},
             )
 
     def pull(self, most: int, seconds: float) -> Received | None:
-        """The messages that are there."""
+        """The next messages."""
         with self._link.explained():
             try:
                 found = self._link.run(self._sub.fetch(min(most, _MOST), seconds))
             except (self._link.nats.errors.TimeoutError, TimeoutError):
                 found = []
             if not found:
-                self._look()
+                self._check_consumer()
                 return None
         self._heard = monotonic()
         numbers = [message.metadata.sequence for message in found]
         wanted = range(self._delivered + 1, self._delivered + 1 + len(found))
         if [number.consumer for number in numbers] != list(wanted):
-            raise Lost("NATS has dropped messages on their way.")
+            raise Lost("NATS has dropped messages in transit.")
         self._delivered, self._last = numbers[-1].consumer, numbers[-1].stream
         return Received([message.data for message in found], self._last)
 
-    def _look(self) -> None:
-        """See whether the silence means that we were forgotten."""
+    def _check_consumer(self) -> None:
+        """Raise Lost if the silence means that the connection or the consumer is gone."""
         if not self._link.client.is_connected:
             raise Lost("NATS has closed the connection.")
         if monotonic() - self._heard > _LOOK:
             try:
                 self._link.run(self._sub.consumer_info())
             except self._link.nats.js.errors.NotFoundError:
-                raise Lost("NATS has forgotten our consumer.") from None
+                raise Lost("NATS has removed the consumer.") from None
             self._heard = monotonic()
 
     def close(self) -> None:
@@ -254,7 +256,7 @@ class NatsIntake(Intake):
 
 
 class NatsDelivery(EncodedDelivery):
-    """Publishes rows, each with an id that is the same when it is repeated."""
+    """Publishes rows, each with an id that stays the same in a replay."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:
         self._link, self._home = _Link(url), home
@@ -262,7 +264,7 @@ class NatsDelivery(EncodedDelivery):
         self._subject = url.options.get("subject", "")
 
     def open(self) -> None:
-        """Connect, and find the subject that is meant."""
+        """Connect, and determine the subject to publish to."""
         with or_closed(self):
             self._find(self._link.open().config.subjects or [])
 
@@ -272,12 +274,12 @@ class NatsDelivery(EncodedDelivery):
         concrete = not {"*", ">"} & set(self._subject.split("."))
         if not (concrete and any(_matches(pattern, self._subject) for pattern in subjects)):
             raise Wrong(
-                f"{self._link.url}: expected a subject of the stream, as in ?subject=NAME, for it "
-                f"has {', '.join(subjects) or 'none'}."
+                f"{self._link.url}: expected a subject of the stream, as in ?subject=NAME; it has "
+                f"{', '.join(subjects) or 'none'}."
             )
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Publish rows, and wait until the stream has them."""
+        """Publish rows, and wait until the stream has stored them."""
         messages = list(enumerate(self._encoder.encode(table)))
         for first in range(0, len(messages), _MOST):
             with self._link.explained():
@@ -301,7 +303,7 @@ class NatsDelivery(EncodedDelivery):
 
 
 def _matches(pattern: str, subject: str) -> bool:
-    """Whether a subject is one of those that a pattern stands for.
+    """Whether a subject matches a pattern.
 
     >>> _matches("calls.*.>", "calls.ann.at.home"), _matches("calls.*", "calls.ann.x")
     (True, False)

@@ -1,4 +1,4 @@
-"""Object storage: ``s3://bucket/folder/``, of Amazon or of whoever speaks S3."""
+"""Object storage: ``s3://bucket/folder/``, of Amazon or any other S3 server."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 
 _SECONDS = 10.0
-"""How long to wait for an answer."""
+"""Seconds to wait for a response."""
 _EVERY = 5.0
-"""How often to look for new objects, in seconds."""
+"""Default seconds between listings of new objects."""
 _ENOUGH = 2**26
-"""Bytes of objects that are pulled together; always at least one."""
+"""Bytes of objects per pull, at least one object."""
 _REFUSED = (
     "NO_SUCH_BUCKET",
     "ACCESS_DENIED",
@@ -36,31 +36,31 @@ _REFUSED = (
     "MISSING_AUTHENTICATION_TOKEN",
     "HTTP status 403",
 )
-"""Errors that do not pass."""
+"""Permanent errors."""
 
 
 class Objects(Connector):
-    """A folder of objects in a bucket.
+    """A folder of objects in an S3 bucket.
 
-    A source reads those that end in ``.parquet`` and ``.arrow`` as tables, others by their
-    ``format``; a sink writes one for each epoch, ``format`` being ``parquet`` if nothing is said.
-    Other options: ``endpoint``, a server that is not Amazon's; ``tls=no``; ``region``; ``token``,
-    of a session; ``every``, seconds between looks for new objects; ``follow=no``, to end when all
-    were read. Keys are ``user:password@``, or what the environment has.
+    A source reads ``.parquet`` and ``.arrow`` objects as tables, and others by their ``format``; a
+    sink writes one object per epoch, with ``format=parquet`` by default. Other options:
+    ``endpoint``, a server that is not Amazon's; ``tls=no``; ``region``; ``token``, a session token;
+    ``every``, seconds between listings; ``follow=no``, to end after all objects were read. The
+    access key and secret key are ``user:password@``, or come from the environment.
     """
 
-    scheme, title = "s3", "objects of S3"
+    scheme, title = "s3", "S3 objects"
     guarantee_in = "exactly once, if later objects have later names: the last name is the position"
-    guarantee_out = "exactly once: the epoch is in the name, so an object replaces itself"
-    tested = "the S3 server of moto, no real one"
+    guarantee_out = "exactly once: the epoch is in the name, so a replay replaces the object"
+    tested = "moto's S3 server, no real one"
 
     def intake(self) -> Intake:
-        """A connection that reads objects by their names."""
+        """Create a connection that reads objects in the order of their names."""
         self._check()
         return ObjectsIntake(self.url)
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection that writes objects."""
+        """Create a connection that writes objects."""
         self._check()
         return ObjectsDelivery(self.url, schema, home)
 
@@ -74,14 +74,14 @@ class Objects(Connector):
 
 
 class _Link:
-    """A bucket, and what its errors mean."""
+    """A bucket, and the translation of errors."""
 
     def __init__(self, url: Url) -> None:
         self.url, self.folder = url, f"{url.host}/{url.path.strip('/')}".rstrip("/")
         self.files: Any = None
 
     def open(self) -> None:
-        """Make a client, and see that the bucket is there."""
+        """Create a client, and check that the bucket exists."""
         url = self.url
         with self.explained():
             self.files = fs.S3FileSystem(
@@ -97,19 +97,19 @@ class _Link:
             )
             if self.files.get_file_info(url.host).type is fs.FileType.NotFound:
                 bucket = url.hide(url.host)
-                raise Wrong(f"{url}: there is no bucket '{bucket}', or it is not for us.")
+                raise Wrong(f"{url}: bucket '{bucket}' does not exist or is not accessible.")
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """What a client complains of: it is lost, or something is to be mended."""
+        """Translate errors of the client: Lost if temporary, Wrong if the user must act."""
         try:
             yield
         except FileNotFoundError as error:
-            raise Lost(f"an object is gone: {words(error, self.url)}") from None
+            raise Lost(f"an object was deleted: {words(error, self.url)}") from None
         except (OSError, pa.ArrowException, ValueError) as error:
             said = words(error, self.url)
             if any(word in said for word in _REFUSED):
-                raise Wrong(f"{self.url}: S3 refuses: {said}") from None
+                raise Wrong(f"{self.url}: S3 refused the request: {said}") from None
             raise Lost(f"S3 does not answer: {said}") from None
 
 
@@ -121,16 +121,16 @@ class ObjectsIntake(Intake):
         self._every = url.number("every", _EVERY)
         self._follow = url.options.get("follow") != "no"
         self._listed: list[Any] = []
-        self._next_look = 0.0
+        self._next_listing = 0.0
 
     def open(self, position: Any) -> None:
-        """Connect, and go on behind a name."""
+        """Connect, and resume after a name."""
         self._link.open()
-        self._last, self._listed, self._next_look = position or "", [], 0.0
+        self._last, self._listed, self._next_listing = position or "", [], 0.0
 
     def pull(self, most: int, seconds: float) -> Received | None:
-        """The next objects, tables and messages apart."""
-        if not self._listed and not self._look(seconds):
+        """The next objects: one table, or several objects with messages."""
+        if not self._listed and not self._list(seconds):
             return None
         if not self._listed:
             return None if self._follow else Received([], self._last, ended=True)
@@ -142,9 +142,9 @@ class ObjectsIntake(Intake):
             size += found[-1].size
         return self._received(found)
 
-    def _look(self, seconds: float) -> bool:
-        """List what is new, if it is time for it; else wait a little."""
-        wait = self._next_look - monotonic()
+    def _list(self, seconds: float) -> bool:
+        """List new objects if it is time for it; otherwise wait up to ``seconds``."""
+        wait = self._next_listing - monotonic()
         if wait > 0:
             time.sleep(min(wait, seconds))
             return False
@@ -153,7 +153,7 @@ class ObjectsIntake(Intake):
             found = self._link.files.get_file_info(selector)
         new = [f for f in found if f.is_file and f.path > self._last and _is_data(f.base_name)]
         self._listed = sorted(new, key=lambda file: str(file.path))
-        self._next_look = monotonic() + (0 if self._listed else self._every)
+        self._next_listing = monotonic() + (0 if self._listed else self._every)
         return True
 
     def _received(self, files: list[Any]) -> Received:
@@ -169,7 +169,7 @@ class ObjectsIntake(Intake):
             return Received(read(BytesIO(contents[0])), self._last)
         except (pa.ArrowException, OSError) as error:
             why = f"{self._last} can't be read: {words(error, self._link.url)}"
-            return Received([why.encode()], self._last)  # which nobody can decode
+            return Received([why.encode()], self._last)  # becomes a dead letter
 
 
 def _is_table(path: str) -> bool:
@@ -177,12 +177,12 @@ def _is_table(path: str) -> bool:
 
 
 def _is_data(name: str) -> bool:
-    """Whether it is no mark, such as ``_SUCCESS``, and not still being written."""
+    """Whether an object is neither a marker such as ``_SUCCESS`` nor hidden."""
     return not name.startswith((".", "_"))
 
 
 class ObjectsDelivery(Delivery):
-    """Writes the rows of an epoch as an object."""
+    """Writes the rows of an epoch as one object."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:
         self._link, self._home = _Link(url), home
@@ -196,15 +196,15 @@ class ObjectsDelivery(Delivery):
 
     @property
     def may_refuse(self) -> bool:
-        """Whether its format has rows that it can't write."""
+        """Whether there are rows that its format can't represent."""
         return self._encoder is not None and self._encoder.may_refuse
 
     def refused(self, table: pa.Table) -> pl.DataFrame:
-        """The rows that its format can't write."""
+        """The rows that its format can't represent."""
         return letters([], [], []) if self._encoder is None else self._encoder.refused(table)
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Write an object, whose name begins with the epoch."""
+        """Write an object whose name contains the epoch, so a replay replaces it."""
         data = self._data(table)
         name = f"{self._link.folder}/part-{epoch:08d}-{self._home[:12]}.{self._suffix}"
         with self._link.explained(), self._link.files.open_output_stream(name) as stream:

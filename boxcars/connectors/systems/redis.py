@@ -20,7 +20,7 @@ from boxcars.connectors.systems.messages import (
     choice,
     library,
     or_closed,
-    silence,
+    unreachable,
     words,
 )
 from boxcars.connectors.systems.url import Url
@@ -28,31 +28,31 @@ from boxcars.model.problem import Wrong
 from boxcars.model.schema import Schema
 
 _SECONDS = 10.0
-"""How long to wait for an answer."""
+"""Seconds to wait for a response."""
 _MOST = 10_000
-"""Entries in an answer."""
+"""Maximum entries per read."""
 
 
 class Redis(Connector):
-    """A stream of Redis; each message is an entry with one field, ``data``.
+    """A Redis stream; each message is an entry with one field, ``data``.
 
-    Its options: ``field``, the name of that field; ``from``, ``first`` or ``new``, where a run
-    begins; ``db``, the number of the database; ``ca``, a file of certificates for ``rediss://``;
-    ``maxlen``, about how many entries a sink leaves in the stream.
+    Options: ``field``, the name of that field; ``from``, ``first`` or ``new``, where a new run
+    starts; ``db``, the database number; ``ca``, a file of CA certificates for ``rediss://``;
+    ``maxlen``, the approximate number of entries to which a sink trims the stream.
     """
 
     scheme, title, package = "redis", "Redis Streams", "redis"
     guarantee_in = "exactly once: the id of an entry is the position"
-    guarantee_out = "exactly once: the rows and the number of their epoch in one transaction"
+    guarantee_out = "exactly once: the rows and their epoch number in one transaction"
     tested = "a Redis server"
 
     def intake(self) -> Intake:
-        """A connection that reads entries by their ids."""
+        """Create a connection that reads entries by id."""
         self._check()
         return RedisIntake(self.url)
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection that adds entries."""
+        """Create a connection that adds entries."""
         self._check()
         return RedisDelivery(self.url, schema, home)
 
@@ -62,14 +62,14 @@ class Redis(Connector):
 
 
 class _Link:
-    """A connection, and what its errors mean."""
+    """A connection, and the translation of errors."""
 
     def __init__(self, url: Url) -> None:
         self.url, self.redis = url, library(Redis, "redis")
         self.client: Any = None
 
     def open(self) -> None:
-        """Connect, and see that the stream is one if it is there."""
+        """Connect, and check that the key is a stream, if it exists."""
         url, redis = self.url, self.redis
         secure = {"ssl": True, "ssl_ca_certs": url.options.get("ca")}
         with self.explained():
@@ -82,20 +82,20 @@ class _Link:
                 protocol=2,
                 socket_timeout=_SECONDS,
                 socket_connect_timeout=_SECONDS,
-                retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),  # we try again ourselves
+                retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),  # the caller retries
                 **(secure if url.scheme == "rediss" else {}),
             )
             self.check(self.client.type(url.path))
 
     def check(self, kind: bytes) -> None:
-        """Complain if the key holds anything else."""
+        """Raise Wrong if the key is not a stream."""
         if kind not in (b"stream", b"none"):
             name = self.url.hide(self.url.path)
             raise Wrong(f"{self.url}: '{name}' is a {kind.decode()}, not a stream.")
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """What a client complains of: it is lost, or something is to be mended."""
+        """Translate errors of the client: Lost if temporary, Wrong if the user must act."""
         errors = self.redis.exceptions
         refused = (errors.AuthenticationError, errors.NoPermissionError)
         passing = (
@@ -108,11 +108,13 @@ class _Link:
         try:
             yield
         except refused as error:
-            raise Wrong(f"{self.url}: Redis refuses: {words(error, self.url)}") from None
+            raise Wrong(
+                f"{self.url}: Redis refused the request: {words(error, self.url)}"
+            ) from None
         except (*passing, OSError) as error:
-            raise silence("Redis", error, self.url) from None
+            raise unreachable("Redis", error, self.url) from None
         except errors.RedisError as error:
-            raise Wrong(f"{self.url}: Redis complains: {words(error, self.url)}") from None
+            raise Wrong(f"{self.url}: Redis reports an error: {words(error, self.url)}") from None
 
     def close(self) -> None:
         """Disconnect."""
@@ -123,7 +125,7 @@ class _Link:
 
 
 class RedisIntake(Intake):
-    """Reads the entries behind an id; the id of the last one is the position."""
+    """Reads the entries after an id; the id of the last one is the position."""
 
     def __init__(self, url: Url) -> None:
         self._link, self._key = _Link(url), url.path
@@ -132,7 +134,7 @@ class RedisIntake(Intake):
         self._last = ""
 
     def open(self, position: Any) -> None:
-        """Connect, and go on behind an id."""
+        """Connect, and resume after an id."""
         with or_closed(self):
             self._link.open()
             self._last = position or (self._newest() if self._from == NEW else "0-0")
@@ -143,7 +145,7 @@ class RedisIntake(Intake):
         return str(entries[0][0], "ascii") if entries else "0-0"
 
     def pull(self, most: int, seconds: float) -> Received | None:
-        """The entries that are there."""
+        """The next entries."""
         count, block = min(most, _MOST), max(1, round(seconds * 1000))
         with self._link.explained():
             found = self._link.client.xread({self._key: self._last}, count, block)
@@ -154,7 +156,7 @@ class RedisIntake(Intake):
         return Received([self._message(fields) for _, fields in entries], self._last)
 
     def _message(self, fields: dict[bytes, bytes]) -> bytes:
-        """The field that is the message; an entry without it is one that nobody understands."""
+        """The message of an entry; without the expected field, a text that can't be decoded."""
         if self._field in fields:
             return fields[self._field]
         shown = {name.decode("utf-8", "replace"): str(value) for name, value in fields.items()}
@@ -166,14 +168,16 @@ class RedisIntake(Intake):
 
 
 class RedisDelivery(EncodedDelivery):
-    """Adds rows to a stream, together with the number of their epoch in a key beside it."""
+    """Adds rows to a stream; the epoch number is stored in a separate key, the ledger."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:
         self._link, self._key = _Link(url), url.path
         self._encoder = Encoder(schema, url)
         self._field = url.options.get("field", "data")
         self._most = int(url.number("maxlen", 0)) or None
-        self._ledger = f"{{{url.path}}}:boxcars:{home}"  # in a cluster, where the stream is
+        self._ledger = (
+            f"{{{url.path}}}:boxcars:{home}"  # hash tag: the same cluster slot as the stream
+        )
 
     def open(self) -> None:
         """Connect."""
@@ -181,14 +185,14 @@ class RedisDelivery(EncodedDelivery):
             self._link.open()
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Add all rows and the epoch, or nothing; nothing if the epoch is there."""
+        """Add all rows and the epoch atomically, unless the epoch was delivered already."""
         messages = self._encoder.encode(table)
         with self._link.explained(), self._link.client.pipeline(transaction=True) as pipe:
             pipe.watch(self._ledger)
             last = pipe.get(self._ledger)
             if arrived(None if last is None else int(last), epoch):
                 return
-            self._link.check(pipe.type(self._key))  # an error inside would not undo the rest
+            self._link.check(pipe.type(self._key))  # an error in MULTI would not roll back
             pipe.multi()
             for message in messages:
                 pipe.xadd(self._key, {self._field: message})

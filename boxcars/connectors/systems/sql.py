@@ -1,4 +1,4 @@
-"""Tables of databases as sinks: ``postgresql://user@host/db?table=alarms&key=caller``, SQLite."""
+"""Database tables as sinks: ``postgresql://user@host/db?table=alarms&key=caller``, SQLite."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ LEDGER = sa.Table(
     sa.Column("home", sa.Text, primary_key=True),
     sa.Column("epoch", sa.BigInteger, nullable=False),
 )
-"""The last epoch of each output that was delivered here."""
+"""The last delivered epoch of each output."""
 
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 _SECONDS = 10
-"""How long to wait for a connection; in SQLite, for another writer."""
+"""Seconds to wait for a connection; in SQLite, for another writer."""
 _COLUMNS: dict[Type, Any] = {
     Type.STR: sa.Text(),
     Type.INT: sa.BigInteger(),
@@ -50,33 +50,33 @@ _KINDS: dict[Any, Type] = {
     sa.LargeBinary: Type.BYTES,
 }
 _REFUSED = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password")
-"""What PostgreSQL says of a visitor that it does not let in; the driver has no code for it."""
+"""Texts of PostgreSQL's permanent connection errors, for which the driver has no code."""
 
 
 class Sql(Connector):
-    """A table of PostgreSQL or SQLite; it is created if it is not there.
+    """A PostgreSQL or SQLite table; it is created if it does not exist.
 
-    Its options: ``table``; ``key``, the fields by which a row replaces the one that is there,
-    without which rows are added; ``schema``, in PostgreSQL.
+    Options: ``table``; ``key``, the fields of an upsert, separated by commas, without which rows
+    are inserted; ``schema``, in PostgreSQL.
     """
 
-    scheme, title = "postgresql", "a table of PostgreSQL or SQLite"
-    guarantee_out = "exactly once: the rows and the number of their epoch in one transaction"
+    scheme, title = "postgresql", "a PostgreSQL or SQLite table"
+    guarantee_out = "exactly once: the rows and their epoch number in one transaction"
     tested = "a PostgreSQL server; SQLite"
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection that writes rows into the table."""
+        """Create a connection that writes rows into the table."""
         url = self.url
         url.check(["table", "key", "schema", "patience"], path="a database")
         if not url.options.get("table"):
             raise Wrong(f"{url}: expected a table, as in {url.scheme}://.../database?table=alarms.")
         if url.options["table"] == LEDGER.name:
-            raise Wrong(f"{url}: '{LEDGER.name}' is where Boxcars notes what was delivered.")
+            raise Wrong(f"{url}: '{LEDGER.name}' is reserved for the delivered epochs.")
         return SqlDelivery(url, schema, home)
 
 
 class SqlDelivery(Delivery):
-    """Writes the rows of an epoch and a line in the ledger, or neither."""
+    """Writes the rows of an epoch and its number in the ledger, in one transaction."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:
         self._url, self._fields, self._home = url, schema.fields, home
@@ -95,7 +95,7 @@ class SqlDelivery(Delivery):
         with or_closed(self), self._explained():
             connection = self._connection = self._engine.connect()
             with connection.begin():
-                if self._url.scheme == "postgresql":  # creating a table twice at once is an error
+                if self._url.scheme == "postgresql":  # creating a table concurrently fails
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(726_2779)))
                 LEDGER.create(connection, checkfirst=True)
                 inspector = sa.inspect(connection)
@@ -105,7 +105,7 @@ class SqlDelivery(Delivery):
                     self._table.create(connection)
 
     def _compare(self, inspector: sa.Inspector) -> None:
-        """Complain if the table that is there can't take the rows."""
+        """Raise Wrong if the existing table can't store the rows."""
         where = self._table.name, self._table.schema
         found = {column["name"]: column["type"] for column in inspector.get_columns(*where)}
         for name, type_ in self._fields.items():
@@ -119,11 +119,11 @@ class SqlDelivery(Delivery):
         if self._key and set(self._key) not in _unique(inspector, *where):
             raise Wrong(
                 f"{self._url}: the table has no primary key or unique constraint on "
-                f"{', '.join(self._key)}, so rows can't be replaced by it."
+                f"{', '.join(self._key)}, so rows can't be replaced by this key."
             )
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Write rows in one transaction with the epoch; nothing if the epoch is there."""
+        """Write the rows and the epoch atomically, unless the epoch was delivered already."""
         rows = _rows(pl.DataFrame(table))
         assert self._connection is not None
         with self._explained(), self._connection.begin():
@@ -131,7 +131,7 @@ class SqlDelivery(Delivery):
                 self._connection.execute(self._statement(), rows)
 
     def _claim(self, connection: sa.Connection, epoch: int) -> bool:
-        """Note an epoch; whether it is new. Who comes at the same time waits."""
+        """Record an epoch in the ledger, and return whether it is new. Concurrent writers wait."""
         insert = self._insert(LEDGER).values(home=self._home, epoch=epoch)
         claimed = connection.execute(
             insert.on_conflict_do_update(
@@ -163,7 +163,7 @@ class SqlDelivery(Delivery):
             said = words(cause, self._url)
             if _passes(cause) and not any(words_ in said for words_ in _REFUSED):
                 raise Lost(f"the database does not answer: {said}") from None
-            raise Wrong(f"{self._url}: the database refuses: {said}") from None
+            raise Wrong(f"{self._url}: the database refused the request: {said}") from None
 
     def close(self) -> None:
         """Disconnect."""
@@ -174,13 +174,13 @@ class SqlDelivery(Delivery):
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows as a driver takes them."""
+    """The rows as dicts for the database driver."""
     for name, dtype in frame.schema.items():
         if dtype.is_temporal():
             near = frame[name].is_between(datetime.min, datetime.max)
             if not near.all(ignore_nulls=True):
                 raise BoxcarsError(
-                    f"'{name}': a timestamp outside of the years 1 to 9999 can't be stored."
+                    f"'{name}': a timestamp outside the years 1 to 9999 can't be stored."
                 )
     return frame.rows(named=True)
 
@@ -206,7 +206,7 @@ def _engine(url: Url) -> sa.Engine:
 
 
 def _table(url: Url, schema: Schema, key: Sequence[str]) -> sa.Table:
-    """The table as it is created; SQLAlchemy quotes all names."""
+    """The definition of the table; SQLAlchemy quotes all names."""
     return sa.Table(
         url.options["table"],
         sa.MetaData(),
@@ -220,7 +220,7 @@ def _table(url: Url, schema: Schema, key: Sequence[str]) -> sa.Table:
 
 
 def _unique(inspector: sa.Inspector, name: str, schema: str | None) -> list[set[str]]:
-    """The sets of columns of which no two rows have the same."""
+    """The sets of columns with a unique constraint."""
     keys = [inspector.get_pk_constraint(name, schema)["constrained_columns"]]
     keys += [found["column_names"] for found in inspector.get_unique_constraints(name, schema)]
     for index in inspector.get_indexes(name, schema):
@@ -230,7 +230,7 @@ def _unique(inspector: sa.Inspector, name: str, schema: str | None) -> list[set[
 
 
 def _passes(cause: BaseException) -> bool:
-    """Whether it may work later: the server is not there, or somebody else writes."""
+    """Whether an error is temporary: the server is unreachable, or another client is writing."""
     name = getattr(cause, "sqlite_errorname", None)
     if name is not None:
         return str(name).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))

@@ -1,7 +1,7 @@
-"""Lines over TCP, one record a line: into a port of the run, or out to a port of somebody else.
+"""Lines over TCP, one record per line: ``tcp://127.0.0.1:7001?format=csv``.
 
-``tcp://127.0.0.1:7001?format=csv``. TCP tells nobody what was kept: what is on its way when the
-reader ends is lost. Whoever needs more takes the service, see
+A source listens on the port, a sink connects to it. TCP has no application-level acknowledgment,
+so data in flight is lost when the reader ends. For stronger guarantees use the HTTP service, see
 :mod:`boxcars.connectors.systems.enqueue`.
 """
 
@@ -34,58 +34,58 @@ from boxcars.model.schema import Schema
 
 _HOST = "127.0.0.1"
 _CHUNK = 2**18
-"""Bytes that are read at once."""
+"""Bytes per read."""
 _LONGEST = 2**20
-"""Bytes of the longest line; a longer one is cut, and so becomes dead letters."""
+"""Maximum bytes of a line; a longer one is split, and so becomes dead letters."""
 CONNECTIONS = 100
-"""Connections to a port at once."""
+"""Concurrent connections to a port."""
 UNDER_WAY = 4 * ROOM
-"""Bytes of all Arrow streams that are being read."""
+"""Maximum bytes of all Arrow streams being read."""
 _PATIENCE = 10.0
-"""Seconds to say the token, and to shake hands."""
+"""Seconds for the token, and for the TLS handshake."""
 _IDLE = 3600.0
-"""Seconds for which a connection may say nothing."""
+"""Default seconds after which a silent connection is closed."""
 _PAUSE = 0.1
-"""Seconds until a connection that could not be accepted is tried again."""
+"""Seconds between attempts to accept a connection."""
 _SECONDS = 30.0
-"""How long a reader may let us wait."""
+"""Seconds to connect, and for a reader to accept data."""
 _REFUSAL = 0.3
-"""How long we wait for somebody to refuse our token: nobody says that it is right."""
+"""Seconds to wait for the rejection of the token: there is no positive response."""
 
 
 class Tcp(Connector):
-    """A port that takes lines; with ``format=arrow`` a connection is one Arrow stream.
+    """A TCP port for lines; with ``format=arrow`` each connection is one Arrow stream.
 
-    Options of both: ``token``, the first line that is sent. Of a source, whose port it is:
-    ``cert`` and ``key``, files for TLS; ``room``, how many bytes may wait; ``idle``, for how many
-    seconds a connection may say nothing, an hour if not given; a port that others can reach needs a
-    token. Of a sink, which connects to it: ``tls=yes`` and ``ca``, a file of
+    Options of both: ``token``, sent as the first line. Of a source, which listens: ``cert`` and
+    ``key``, files for TLS; ``room``, the capacity of the queue in bytes; ``idle``, the seconds
+    after which a silent connection is closed (default: an hour); a port that other machines can
+    reach needs a token. Of a sink, which connects: ``tls=yes`` and ``ca``, a file of CA
     certificates.
     """
 
     scheme, title = "tcp", "a TCP port"
-    guarantee_in = "at most once (what is on its way when the run ends is lost)"
-    guarantee_out = "at least once (what is on its way when the reader ends is lost)"
-    tested = "sockets of the tests, any bytes; another run of Boxcars"
+    guarantee_in = "at most once (data in flight is lost when the run ends)"
+    guarantee_out = "at least once (data in flight is lost when the reader ends)"
+    tested = "sockets, with arbitrary bytes; another run of Boxcars"
 
     def intake(self) -> Intake:
-        """A port that is opened when the run begins."""
+        """Create a port, which is opened when the run starts."""
         check_options(self.url, "room", "idle", "token", "cert", "key")
         self._check_port()
         if not self.url.options.get("token") and not is_loopback(self.url.host or _HOST):
             raise Wrong(
-                f"{self.url}: others could reach this port: add ?token=${{NAME}}, a variable of "
-                f"the environment, or listen at {_HOST}."
+                f"{self.url}: other machines could reach this port: add ?token=${{NAME}}, where "
+                f"NAME is an environment variable, or listen on {_HOST}."
             )
         return _Port(self)
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection that writes lines."""
+        """Create a connection that writes lines."""
         check_options(self.url, "token", "tls", "ca")
         choice(self.url, "tls", "no", "yes")
         self._check_port()
         if self.url.options.get("format") == "arrow":
-            raise Wrong(f"{self.url}: rows are written as lines: 'format' can't be arrow.")
+            raise Wrong(f"{self.url}: format=arrow can't be used for a sink: it writes lines.")
         return _Sender(self.url, schema)
 
     def _check_port(self) -> None:
@@ -94,7 +94,7 @@ class Tcp(Connector):
 
 
 class _Port(Mailbox):
-    """A mailbox behind a port."""
+    """A mailbox that is filled through a TCP port."""
 
     def __init__(self, connector: Tcp) -> None:
         url = connector.url
@@ -116,18 +116,18 @@ class _Port(Mailbox):
             why = str(error.strerror).partition(" (while")[0]
             raise Wrong(
                 f"{self._url}: the port can't be opened ({why}): choose another one, or "
-                "end whoever uses it."
+                "stop the process that uses it."
             ) from None
         threading.Thread(target=self._accept, name="boxcars-tcp", daemon=True).start()
 
     @property
     def port(self) -> int:
-        """The number of the port that is open."""
+        """The number of the open port."""
         assert self._server is not None
         return int(self._server.getsockname()[1])
 
     def close(self) -> None:
-        """Close the port; whoever is connected is told when the next line comes."""
+        """Close the port; connected clients are disconnected at their next line."""
         super().close()
         if self._server is not None:
             self._server.close()
@@ -141,19 +141,19 @@ class _Port(Mailbox):
             except OSError:
                 if server.fileno() == -1:
                     return
-                sleep(_PAUSE)  # the process has no file left for it
+                sleep(_PAUSE)  # out of file descriptors
                 continue
             with self._lock:
                 full = self._clients >= CONNECTIONS
                 self._clients += not full
             if full:
-                _refuse(client, b"too many connections at once; try again.\n")
+                _refuse(client, b"too many connections; try again.\n")
                 continue
             name = "boxcars-tcp-client"
             threading.Thread(target=self._serve, args=(client,), name=name, daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        """Read what one client sends, until it ends; a client that breaks off ends too."""
+        """Read the data of one client until it disconnects or fails."""
         try:
             client.settimeout(_PATIENCE)
             with client if self._tls is None else self._tls.wrap_socket(client, True) as talk:
@@ -173,7 +173,7 @@ class _Port(Mailbox):
                 self._clients -= 1
 
     def _admitted(self, talk: socket.socket) -> bytes | None:
-        """What comes after the token, if there is one; None for a wrong one, or if it is late."""
+        """Data received after the token; None if the token is wrong or late."""
         if not self._token:
             return b""
         said, until = b"", monotonic() + _PATIENCE
@@ -190,7 +190,7 @@ class _Port(Mailbox):
         return rest
 
     def _read_lines(self, talk: socket.socket, rest: bytes) -> None:
-        """``rest`` came with the token."""
+        """Read lines; ``rest`` was received together with the token."""
         while True:
             whole = rest.rfind(b"\n") + 1
             if not whole and len(rest) > _LONGEST:
@@ -205,7 +205,7 @@ class _Port(Mailbox):
             self.put(Message(rest))
 
     def _read_whole(self, talk: socket.socket, rest: bytes) -> None:
-        """A whole connection as one message: an Arrow stream has no lines to cut it at."""
+        """Read a whole connection as one message, because an Arrow stream can't be split."""
         parts, size = [rest], len(rest)
         self._count(size)
         try:
@@ -214,10 +214,10 @@ class _Port(Mailbox):
                 self._count(len(more))
                 size += len(more)
                 if size > ROOM:
-                    talk.sendall(b"a stream of more than 64 MB: send it in several connections.\n")
+                    talk.sendall(b"the stream exceeds 64 MB: send it in several connections.\n")
                     return
                 if self._under_way > UNDER_WAY:
-                    talk.sendall(b"too many streams at once; try again.\n")
+                    talk.sendall(b"too many streams; try again.\n")
                     return
             self.put(Message(b"".join(parts)))
         finally:
@@ -229,7 +229,7 @@ class _Port(Mailbox):
 
 
 class _Sender(EncodedDelivery):
-    """Writes the rows of each epoch; a reader that hangs up is looked for again."""
+    """Writes the rows of each epoch to a reader; reconnects if it hangs up."""
 
     def __init__(self, url: Url, schema: Schema) -> None:
         self._url, self._encoder = url, Encoder(schema, url)
@@ -237,7 +237,7 @@ class _Sender(EncodedDelivery):
         self._talk: socket.socket | None = None
 
     def open(self) -> None:
-        """Connect, and say the token."""
+        """Connect, and send the token."""
         host, port = self._url.host or _HOST, self._url.port or 0
         try:
             with or_closed(self):
@@ -248,12 +248,14 @@ class _Sender(EncodedDelivery):
                     self._talk.sendall(token.encode() + b"\n")
                     _listen(self._talk, _REFUSAL)
         except ssl.SSLCertVerificationError as error:
-            raise Wrong(f"{self._url}: nobody vouches for it: {words(error, self._url)}") from None
+            raise Wrong(
+                f"{self._url}: the certificate is not trusted: {words(error, self._url)}"
+            ) from None
         except OSError as error:
-            raise Lost(f"nobody reads: {words(error, self._url)}") from None
+            raise Lost(f"the reader does not answer: {words(error, self._url)}") from None
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Write the rows, one a line."""
+        """Write the rows, one per line."""
         talk = self._talk
         assert talk is not None
         lines = b"".join(message + b"\n" for message in self._encoder.encode(table))
@@ -261,7 +263,7 @@ class _Sender(EncodedDelivery):
             _listen(talk, 0)
             talk.sendall(lines)
         except OSError as error:
-            raise Lost(f"nobody reads: {words(error, self._url)}") from None
+            raise Lost(f"the reader does not answer: {words(error, self._url)}") from None
 
     def close(self) -> None:
         """Disconnect."""
@@ -277,7 +279,7 @@ def _refuse(client: socket.socket, sentence: bytes) -> None:
 
 
 def _listen(talk: socket.socket, seconds: float) -> None:
-    """A reader that refuses us or hangs up is only noticed by who listens."""
+    """Raise if the reader has sent an error or hung up, which only a read reveals."""
     talk.settimeout(seconds)
     try:
         said = talk.recv(1000).decode("utf-8", "replace").strip()

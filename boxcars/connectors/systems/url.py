@@ -1,6 +1,6 @@
-"""Addresses of systems outside: ``kafka://user:${PASSWORD}@host:9092/calls?group=fraud``.
+"""URLs of external systems: ``kafka://user:${PASSWORD}@host:9092/calls?group=fraud``.
 
-What must stay secret comes from the environment, and is never shown again.
+Secrets come from environment variables, and are never printed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from boxcars.model.problem import Wrong, nearest
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SECRETS = ("password", "token", "secret", "header.", "query.")
-"""Options whose values are never shown."""
+"""Parts of the names of options whose values are never printed."""
 
 
 @dataclass(frozen=True, repr=False)
 class Url:
-    """An address, taken apart. As a text it has no password, and variables are not filled in.
+    """A parsed URL. Its string form has no password, and variables instead of their values.
 
     >>> url = Url.parse("redis://me:geheim@localhost:7000/calls?format=csv&token=x")
     >>> url.scheme, url.host, url.port, url.path, url.options["format"]
@@ -38,19 +38,19 @@ class Url:
     password: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     written: Url | None = None
-    """The address as it was written, with the names of variables instead of their values."""
+    """The URL as written, with the names of variables instead of their values."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """The values of variables in it, by name."""
+    """The values of its variables, by name."""
 
     @classmethod
     def parse(cls, text: str) -> Url:
-        """Take an address apart; ``${NAME}`` in it is a variable of the environment."""
+        """Parse a URL; ``${NAME}`` in it is an environment variable."""
         shown = re.sub(r"//[^/@]*@", "//", text.partition("?")[0])
         try:
             parts = urlsplit(text)
             port = parts.port
         except ValueError as error:
-            raise Wrong(f"{shown}: this is no address: {error}.") from None
+            raise Wrong(f"{shown}: not a valid URL: {error}.") from None
         written = cls(
             parts.scheme,
             parts.hostname or "",
@@ -63,7 +63,7 @@ class Url:
         return written._filled(shown)
 
     def _filled(self, shown: str) -> Url:
-        """The same address with the values of variables."""
+        """The same URL with the values of variables."""
         values: dict[str, str] = {}
 
         def fill(text: str) -> str:
@@ -83,7 +83,7 @@ class Url:
         )
 
     def with_options(self, options: Mapping[str, str]) -> Url:
-        """The same address with more options."""
+        """The same URL with more options."""
         written = self.written and self.written.with_options(options)
         return replace(self, options={**self.options, **options}, written=written)
 
@@ -101,11 +101,11 @@ class Url:
         return f"Url({str(self)!r})"
 
     def secrets(self) -> list[str]:
-        """The values of options that are never shown."""
+        """The values of options that are never printed."""
         return [text for name, text in self.options.items() if _secret(name)]
 
     def hide(self, text: str) -> str:
-        """A text about the address, with the names of variables instead of their values."""
+        """Replace the values of variables in a text by their names."""
         values = {value: name for name, value in self.variables.items() if value}
         for value in sorted(values, key=len, reverse=True):
             for form in (value, quote(value), quote(value, safe="")):
@@ -113,24 +113,22 @@ class Url:
         return text
 
     def check(self, known: Collection[str], *, path: str = "") -> None:
-        """Complain about options that nobody knows, and if ``path``, what it names, is missing."""
+        """Raise Wrong for unknown options, and for a missing path; ``path`` says what it names."""
         for name in self.options:
             if name not in known:
                 shown = self._without(set(self.options) - set(known))
                 raise Wrong(f"{shown}: there is no option '{name}'.{nearest(name, known)}")
         if path and not self.path:
-            raise Wrong(
-                f"{self}: expected {path} behind the host, as in {self.scheme}://host/NAME."
-            )
+            raise Wrong(f"{self}: expected {path} after the host, as in {self.scheme}://host/NAME.")
 
     def _without(self, names: Collection[str]) -> Url:
-        """The address as it was written without options that may be secret under any name."""
+        """The URL as written, without unknown options, which may contain secrets."""
         shown = self.written or self
         rest = {name: text for name, text in shown.options.items() if name not in names}
         return replace(shown, options=rest)
 
     def number(self, name: str, default: float) -> float:
-        """An option that is a number of 0 or more."""
+        """The value of an option that must be a number >= 0."""
         text = self.options.get(name, str(default))
         try:
             number = float(text)
@@ -151,12 +149,12 @@ def _quoted(text: str) -> str:
 
 def _value(name: str, shown: str) -> str:
     if name not in os.environ:
-        raise Wrong(f"{shown}: the environment has no variable '{name}'.")
+        raise Wrong(f"{shown}: the environment variable '{name}' is not set.")
     return os.environ[name]
 
 
 def files_in(address: str) -> list[str]:
-    """The files of this machine that an address names: a path is one, and some have some.
+    """The local files that a path or URL names.
 
     >>> files_in("calls.csv"), files_in("sqlite:///calls.db?table=t"), files_in("kafka://host/t")
     (['calls.csv'], ['calls.db'], [])
@@ -174,7 +172,7 @@ def files_in(address: str) -> list[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is only seen from this machine.
+    """Whether a host name is reachable from this machine only.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)

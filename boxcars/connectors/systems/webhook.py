@@ -1,4 +1,4 @@
-"""Webhooks: the rows of each epoch are posted to ``https://host/path``."""
+"""Webhooks: post the rows of each epoch to ``https://host/path``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ from boxcars.model.problem import BoxcarsError, Wrong, visible
 from boxcars.model.schema import Schema
 
 _SECONDS = 30.0
+"""Default timeout in seconds."""
 _ROWS = 10_000
+"""Default rows per request."""
 _PASSING = {408, 425, 429}
-"""Answers that ask to come again, besides those of 500 and more."""
+"""Status codes that allow a retry, besides 500 and above."""
 _ANSWER = 2**20
-"""Bytes of an answer that are read."""
+"""Maximum bytes of a response that are read."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TYPES = {
     "jsonl": "application/x-ndjson",
@@ -38,21 +40,19 @@ _TYPES = {
 
 
 class Webhook(Connector):
-    """An address that takes rows by POST, as JSON lines.
+    """An HTTP endpoint that receives rows by POST, by default as JSON lines.
 
-    Its options: ``format``, also ``json`` for an array; ``rows``, the most in a request;
-    ``timeout`` in seconds; ``token``, sent as a bearer; ``header.NAME`` and ``query.NAME``, sent as
-    they are; ``ca``, a file of certificates.
+    Options: ``format``, also ``json`` for an array; ``rows``, the maximum per request; ``timeout``
+    in seconds; ``token``, sent as a bearer token; ``header.NAME`` and ``query.NAME``, sent as
+    given; ``ca``, a file of CA certificates.
     """
 
     scheme, title = "http", "webhooks"
-    guarantee_out = (
-        "at least once; exactly once if the receiver takes each ``Idempotency-Key`` once"
-    )
-    tested = "an HTTP server of Python's library"
+    guarantee_out = "at least once; exactly once if the receiver honors the ``Idempotency-Key``"
+    tested = "Python's built-in HTTP server"
 
     def delivery(self, schema: Schema, home: str) -> Delivery:
-        """A connection that posts rows."""
+        """Create a connection that posts rows."""
         sent = [n for n in self.url.options if n.startswith(("header.", "query."))]
         check_options(self.url, "rows", "timeout", "token", "ca", *sent)
         if not self.url.host:
@@ -61,7 +61,7 @@ class Webhook(Connector):
 
 
 class WebhookDelivery(EncodedDelivery):
-    """Posts the rows of an epoch, in requests whose keys are the same when they are repeated."""
+    """Posts the rows of an epoch, in requests whose keys stay the same in a replay."""
 
     def __init__(self, url: Url, schema: Schema, home: str) -> None:
         self._url, self._home = url, home
@@ -85,19 +85,21 @@ class WebhookDelivery(EncodedDelivery):
         try:
             self._connection.connect()
         except ssl.SSLCertVerificationError as error:
-            raise Wrong(f"{self._url}: nobody vouches for it: {words(error, self._url)}") from None
+            raise Wrong(
+                f"{self._url}: the certificate is not trusted: {words(error, self._url)}"
+            ) from None
         except OSError as error:
-            raise Lost(f"nobody answers: {words(error, self._url)}") from None
+            raise Lost(f"the server does not answer: {words(error, self._url)}") from None
 
     def deliver(self, table: pa.Table, epoch: int) -> None:
-        """Post the rows; what was taken before is posted again, with the same keys."""
+        """Post the rows; a replay posts all of them again, with the same keys."""
         for part, first in enumerate(range(0, table.num_rows, self._rows)):
             body = self._body(table.slice(first, self._rows))
             status, reason = self._post(body, f"{self._home}-{epoch}-{part}")
             if status in _PASSING or status >= 500:
-                raise Lost(f"it answers {status} {reason}.")
+                raise Lost(f"the server answered {status} {reason}.")
             if not 200 <= status < 300:
-                raise BoxcarsError(f"{self._url}: it answers {status} {reason} to our rows.")
+                raise BoxcarsError(f"{self._url}: the server answered {status} {reason}.")
 
     def _post(self, body: bytes, key: str) -> tuple[int, str]:
         try:
@@ -105,10 +107,10 @@ class WebhookDelivery(EncodedDelivery):
             self._connection.request("POST", self._target, body, headers)
             with self._connection.getresponse() as response:
                 if len(response.read(_ANSWER)) == _ANSWER:
-                    self._connection.close()  # nobody has to hear all of it
+                    self._connection.close()  # discard the rest
                 return response.status, response.reason
         except (OSError, HTTPException) as error:
-            raise Lost(f"nobody answers: {words(error, self._url)}") from None
+            raise Lost(f"the server does not answer: {words(error, self._url)}") from None
 
     def _body(self, table: pa.Table) -> bytes:
         messages = self._encoder.encode(table)
@@ -124,7 +126,7 @@ class WebhookDelivery(EncodedDelivery):
 
 
 def _headers(url: Url) -> dict[str, str]:
-    """What each request says besides its key."""
+    """The headers of each request, without its key."""
     format_ = url.options.get("format", "jsonl")
     headers = {"Content-Type": _TYPES.get(format_, "application/octet-stream")}
     if url.user or url.password:
@@ -135,5 +137,5 @@ def _headers(url: Url) -> dict[str, str]:
     own = {n.removeprefix("header."): v for n, v in url.options.items() if n[:7] == "header."}
     for name, value in (headers | own).items():
         if not _HEADER.fullmatch(name) or not value.isprintable() or not value.isascii():
-            raise Wrong(f"{url}: the header '{visible(name)}' can't be sent: use plain letters.")
+            raise Wrong(f"{url}: the header '{visible(name)}' can't be sent: use plain ASCII.")
     return headers | own

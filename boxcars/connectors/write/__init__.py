@@ -1,1 +1,1 @@
-"""Sinks: writers that deliver the parts of an output, each epoch once."""
+"""Sinks: writers that deliver the parts of an output, each epoch exactly once."""

@@ -1,4 +1,4 @@
-"""Many parts become one file."""
+"""Merge part files into one file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from boxcars.connectors.files import append_rows, replacing, unreadable, writing
 
 
 def read_part(path: Path) -> pa.Table:
-    """The rows of a part."""
+    """Read the rows of a part."""
     try:
         return feather.read_table(path) if path.suffix == ".arrow" else pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
@@ -23,7 +23,7 @@ def read_part(path: Path) -> pa.Table:
 
 
 def join_parts(parts: Sequence[Path], target: Path, schema: pa.Schema) -> None:
-    """Write the rows of all parts, one part at a time, to a file that appears when it is whole."""
+    """Merge parts into a file, one part in memory at a time; the file appears atomically."""
     write = _WRITERS[target.suffix]
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Sinks: where a run can write, as values; :mod:`boxcars.connectors.write.writers` opens them."""
+"""Descriptions of the sinks of a run; :mod:`boxcars.connectors.write.writers` opens them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from boxcars.model.problem import Wrong
 
 @dataclass(frozen=True)
 class Callback:
-    """A function of the rows of an epoch as an Arrow table, and the number of the epoch."""
+    """A function called with the rows of an epoch as an Arrow table, and the epoch number."""
 
     function: Callable[[pa.Table, int], Any]
 
@@ -26,8 +26,8 @@ class Console:
 def callback(function: Callable[[pa.Table, int], Any]) -> Callback:
     """Call ``function(table, epoch)`` for each epoch that has rows.
 
-    It is called once for an epoch, except if the process ends before it is known that the call is
-    over: then it is called again with the same epoch and the same rows.
+    It is called once per epoch, unless the process ends before the call is recorded: then it is
+    called again with the same epoch and the same rows.
     """
     if not callable(function):
         raise Wrong(f"expected a function of a table and an epoch, got {function!r}.")

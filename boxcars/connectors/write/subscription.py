@@ -1,7 +1,8 @@
-"""Aurora's dequeue: an output that programs take tuples from, as many of them as like.
+"""Aurora's dequeue: an output whose recent epochs are retained for any number of readers.
 
-The parts of an output stay in its folder, for a while; each has the number of its epoch. So whoever
-remembers the last epoch that he saw gets every later one, once, also after either side has ended.
+The parts of an output stay in its folder for a while, each with the number of its epoch. So a
+reader that remembers the last epoch it saw gets every later one exactly once, also after a restart
+of either side.
 """
 
 from __future__ import annotations
@@ -14,31 +15,33 @@ from time import monotonic
 import pyarrow as pa
 
 from boxcars.connectors.checked_number import note_number, noted_number
-from boxcars.connectors.write.base import Outlet
+from boxcars.connectors.write.base import SinkWriter
 from boxcars.connectors.write.merge_parts import read_part
 from boxcars.model.problem import BoxcarsError
 
 
-class Gone(BoxcarsError):
-    """A reader wants epochs that are not kept any more."""
+class Expired(BoxcarsError):
+    """A reader wants epochs that are no longer retained."""
 
 
-class Tap(Outlet):
-    """The parts of an output, for readers."""
+class RetainedOutput(SinkWriter):
+    """An output whose recent parts are retained for readers."""
 
     def __init__(self, home: Path, keep: int) -> None:
-        super().__init__(home / "parts", home)
+        super().__init__(home / "staged", home)
         self._keep, self._changed = keep, threading.Condition()
         self._closed = self.finished = False
-        found = sorted(self.folder.glob("part-*.parquet"))
+        found = sorted((home / "parts").glob("part-*.parquet"))
         self._parts = {_epoch(path): (path, path.stat().st_size) for path in found}
         self._gone = noted_number(self.target / "gone") or 0
 
     def deliver(self, epoch: int) -> None:
-        """Show an epoch to readers, and forget the oldest ones if there are too many."""
-        path = self.folder / f"part-{epoch:08d}.parquet"
+        """Make an epoch visible to readers, and remove the oldest ones if there are too many."""
+        staged = self.folder / f"part-{epoch:08d}.parquet"
         with self._changed:
-            if path.exists():
+            if staged.exists():
+                (self.target / "parts").mkdir(exist_ok=True)
+                path = staged.replace(self.target / "parts" / staged.name)
                 self._parts[epoch] = path, path.stat().st_size
             self._forget()
             self._changed.notify_all()
@@ -51,29 +54,29 @@ class Tap(Outlet):
             self._parts.pop(oldest)[0].unlink(missing_ok=True)
 
     def read(self, after: int, seconds: float | None = None) -> tuple[int, pa.Table] | None:
-        """The first epoch behind one, when it is there; None if that takes longer, or at the end.
+        """Wait for the first epoch after ``after``; None after ``seconds``, or at the end.
 
-        Raises Gone if it was there, and is not any more.
+        Raises Expired if it is no longer retained.
         """
         with self._changed:
             self._changed.wait_for(
                 lambda: self._closed or max(self._parts, default=0) > after, seconds
             )
             if after < self._gone:
-                raise Gone(
-                    f"epochs up to {self._gone} are not kept any more, and the last one read was "
-                    f"{after}: read on with after={self._gone}, or keep more."
+                raise Expired(
+                    f"epochs up to {self._gone} are no longer retained, and the last one read was "
+                    f"{after}: continue with after={self._gone}, or raise 'keep' of the sink."
                 )
             later = [epoch for epoch in self._parts if epoch > after]
             path = self._parts[min(later)][0] if later else None
         if path is None:
             return None
         try:
-            return min(later), read_part(path)  # nobody has to wait for it
+            return min(later), read_part(path)  # outside the lock
         except BoxcarsError:
             if path.exists():
                 raise
-            return self.read(after, 0)  # it was forgotten in between
+            return self.read(after, 0)  # it was removed in the meantime
 
     @property
     def newest(self) -> int:
@@ -82,7 +85,7 @@ class Tap(Outlet):
             return max(self._parts, default=self._gone)
 
     def rows(self, after: int = 0, seconds: float | None = None) -> Iterator[tuple[int, pa.Table]]:
-        """One epoch behind the other, until none comes for so long or the run has ended."""
+        """Yield epochs until ``seconds`` have passed or the run has ended."""
         until = None if seconds is None else monotonic() + seconds
         while True:
             left = None if until is None else max(until - monotonic(), 0)
@@ -93,18 +96,18 @@ class Tap(Outlet):
             yield found
 
     def finish(self) -> None:
-        """All epochs are there."""
+        """Mark the output as complete."""
         self.finished = True
 
     def close(self) -> None:
-        """Let nobody wait any longer; if it is not finished, a later run goes on."""
+        """Wake up waiting readers; if the output is not complete, a later run continues it."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     @property
     def closed(self) -> bool:
-        """Whether no more epochs come, from this run."""
+        """Whether this run adds no more epochs."""
         return self._closed
 
 

@@ -14,11 +14,11 @@ from boxcars.connectors.files import append_rows
 from boxcars.model.problem import visible
 
 _SHOWN = 100
-"""Rows of an epoch that a terminal shows."""
+"""Maximum rows of an epoch that are shown on a terminal."""
 
 
 def print_rows(name: str, table: pa.Table) -> None:
-    """Show rows: the first ones as a table on a terminal, all as JSON on a pipe."""
+    """Print rows: the first ones as a table on a terminal, all as JSON lines on a pipe."""
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     if not sys.stdout.isatty():

@@ -1,13 +1,13 @@
-"""Outlets: what becomes of the parts that tasks write, on the driver, before an epoch is committed.
+"""Sink writers: deliver the parts of an epoch to their sinks, on the driver, before the commit.
 
-Tasks write the rows of an epoch as a part into the folder of an outlet. For a folder of parts that
-is all. For other sinks the folder is under the checkpoint, and the driver delivers what is there.
+Tasks write the rows of an epoch as a part file into the folder of a sink writer. For a folder of
+parts that is all. For other sinks the folder is inside the checkpoint, and the driver delivers the
+parts from there.
 """
 
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import threading
 from collections.abc import Callable
@@ -23,31 +23,33 @@ import pyarrow as pa
 from boxcars.connectors.checked_number import note_number, noted_number
 from boxcars.connectors.conform import dead_letters
 from boxcars.connectors.files import check_suffix, replacing, sweep_unfinished, writing
-from boxcars.connectors.log_context import about
+from boxcars.connectors.log_context import about, current_report, warn
 from boxcars.connectors.read.sources import Files
 from boxcars.connectors.systems.connector import Connector, Lost, connect
 from boxcars.connectors.systems.dequeue import Dequeue
 from boxcars.connectors.systems.messages import arrived
-from boxcars.connectors.write.base import Outlet
+from boxcars.connectors.write.base import SinkWriter
+from boxcars.connectors.write.folder import FolderWriter
 from boxcars.connectors.write.merge_parts import join_parts, read_part
 from boxcars.connectors.write.sinks import Callback, Console
-from boxcars.connectors.write.subscription import Tap
+from boxcars.connectors.write.subscription import RetainedOutput
 from boxcars.connectors.write.terminal import print_rows
+from boxcars.events.event import Kind
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.model.schema import Schema
 
 PATIENCE = 600.0
-"""Seconds for which a run waits for a system outside that was lost."""
+"""Default seconds that a run waits for a lost external system."""
+LEDGER = "delivered"
+"""The file in the checkpoint with the last delivered epoch of an output."""
 _FILE = "file"
-"""Where a checkpoint notes which file an output is to become."""
+"""The file in a checkpoint that names the target file of an output."""
 _FIRST, _LONGEST = 0.1, 10.0
-"""Seconds to wait before it is tried again: at first, and in the end."""
-
-_log = logging.getLogger("boxcars.connectors")
+"""Seconds between attempts to reconnect: initial and maximum backoff."""
 
 
-class OneFile(Outlet):
-    """A file that appears when the run has finished; until then its parts are kept."""
+class FileWriter(SinkWriter):
+    """A single file, merged from its parts when the run has finished."""
 
     def __init__(self, target: Path, home: Path, schema: pa.Schema) -> None:
         super().__init__(home / "parts", target)
@@ -58,11 +60,11 @@ class OneFile(Outlet):
 
     @property
     def complete(self) -> bool:
-        """Whether the file is there."""
+        """Whether the file was written."""
         return self._written.exists()
 
     def finish(self) -> None:
-        """Make one file of the parts, once."""
+        """Merge the parts into one file, once."""
         if self.complete:
             return
         parts = sorted(self.folder.glob("part-*"))
@@ -73,22 +75,22 @@ class OneFile(Outlet):
             part.unlink()
 
 
-class Delivered(Outlet):
-    """A function that is called with the parts of each epoch that has rows.
+class CallbackWriter(SinkWriter):
+    """Calls a function with the parts of each epoch that has rows.
 
-    The ledger, a file with the number of the last epoch delivered, is written behind the call. If
-    the process ends in between, the epoch is repeated with the same rows, and so is the call.
+    The ledger, a file with the number of the last epoch delivered, is written after the call. If
+    the process ends in between, the epoch is replayed with the same rows, and so is the call.
     """
 
     def __init__(self, home: Path, call: Callable[[list[Path], int], Any]) -> None:
         super().__init__(home / "parts", home)
-        self._call, self._ledger = call, home / "delivered"
+        self._call, self._ledger = call, home / LEDGER
 
     def deliver(self, epoch: int) -> None:
-        """Call the function, unless the ledger has the epoch; then the parts are not needed."""
+        """Call the function, unless the ledger has the epoch, then remove the parts."""
         parts = self._parts(epoch)
         if parts and not arrived(noted_number(self._ledger), epoch):
-            self._hand_over(parts, epoch)
+            self._call_sink(parts, epoch)
             note_number(self._ledger, epoch)
         for part in parts:
             part.unlink()
@@ -96,7 +98,7 @@ class Delivered(Outlet):
     def _parts(self, epoch: int) -> list[Path]:
         return sorted(self.folder.glob(f"part-{epoch:08d}*"))
 
-    def _hand_over(self, parts: list[Path], epoch: int) -> None:
+    def _call_sink(self, parts: list[Path], epoch: int) -> None:
         try:
             self._call(parts, epoch)
         except BoxcarsError:
@@ -107,16 +109,16 @@ class Delivered(Outlet):
             raise BoxcarsError(f"the sink failed in epoch {epoch}: {what}") from error
 
 
-class HandedOver(Delivered):
-    """A system outside. If it is lost, its sink waits for it, and so does the run.
+class ConnectorWriter(CallbackWriter):
+    """Delivers to an external system. If the connection is lost, the run waits for it.
 
-    The option ``patience`` of its address says for how many seconds; then the run fails, and can go
-    on from its checkpoint.
+    The URL option ``patience`` limits the wait, in seconds; then the run fails, and can be resumed
+    from its checkpoint.
     """
 
     def __init__(self, name: str, home: Path, connector: Connector, schema: Schema) -> None:
-        super().__init__(home, self._hand_about)
-        self._box = name
+        super().__init__(home, self._deliver_parts)
+        self._box, self._report = name, current_report()
         self._url, self._patience = connector.url, connector.url.number("patience", PATIENCE)
         self._delivery = connector.delivery(schema, home_name(home))
         self._giving_up = threading.Event()
@@ -127,13 +129,13 @@ class HandedOver(Delivered):
         except Lost as lost:
             self._delivery.close()
             raise Wrong(f"{self._url}: {lost} Is it running?") from None
-        self._connected = True
+        self._connected, self._lost_at = True, 0.0
 
-    def _hand_about(self, parts: list[Path], epoch: int) -> None:
-        with about(self._box):
-            self._hand(parts, epoch)
+    def _deliver_parts(self, parts: list[Path], epoch: int) -> None:
+        with about(self._box, self._report):
+            self._deliver_with_retries(parts, epoch)
 
-    def _hand(self, parts: list[Path], epoch: int) -> None:
+    def _deliver_with_retries(self, parts: list[Path], epoch: int) -> None:
         table = self._writable(_table(parts), epoch)
         if not table.num_rows:
             return None
@@ -143,19 +145,20 @@ class HandedOver(Delivered):
                 if not self._connected:
                     self._delivery.open()
                     self._connected = True
-                    _log.warning("%s: connected again", self._url)
+                    waited = {"seconds": monotonic() - self._lost_at}
+                    warn(Kind.SINK_BACK, f"{self._url}: reconnected", waited)
                 return self._delivery.deliver(table, epoch)
             except Lost as lost:
                 self._lose(lost)
                 if monotonic() + pause > until or self._giving_up.wait(pause):
                     raise BoxcarsError(
-                        f"{self._url}: {lost} Epoch {epoch} was not delivered; a run with this "
-                        "checkpoint goes on with it."
+                        f"{self._url}: {lost} Epoch {epoch} was not delivered; run again with "
+                        "this checkpoint to resume with it."
                     ) from None
                 pause = min(2 * pause, _LONGEST)
 
     def refused(self, epoch: int) -> pl.DataFrame:
-        """The rows that its format has no message for; they are left out of what is delivered."""
+        """The rows that the format can't represent; they are excluded from the delivery."""
         parts = self._parts(epoch) if self._delivery.may_refuse else []
         if not parts:
             return dead_letters([])
@@ -164,7 +167,9 @@ class HandedOver(Delivered):
         return found.drop("origin")
 
     def _writable(self, table: pa.Table, epoch: int) -> pa.Table:
-        """The rows that are delivered; who asks for them has asked for the refused ones before."""
+        """The rows without those refused."""
+        if self._left_out[0] != epoch:  # a restart delivers an epoch that another process ran
+            self.refused(epoch)
         of, rows = self._left_out
         if of != epoch or not len(rows):
             return table
@@ -174,12 +179,14 @@ class HandedOver(Delivered):
 
     def _lose(self, lost: Lost) -> None:
         if self._connected:
-            _log.warning("%s: %s Trying again.", self._url, lost)
+            self._lost_at = monotonic()
+            patience = {"patience": self._patience}
+            warn(Kind.SINK_WAITING, f"{self._url}: {lost} Reconnecting.", patience)
         self._connected = False
         self._delivery.close()
 
     def give_up(self) -> None:
-        """Don't wait for it any longer."""
+        """Stop waiting for the external system."""
         self._giving_up.set()
 
     def close(self) -> None:
@@ -188,7 +195,7 @@ class HandedOver(Delivered):
 
 
 def home_name(home: Path) -> str:
-    """A name for an output that no other run has, and that stays when the run goes on."""
+    """A globally unique name of an output, which survives restarts of the run."""
     path = home / "name"
     if not path.exists():
         with writing(path), replacing(path) as part:
@@ -197,31 +204,31 @@ def home_name(home: Path) -> str:
     return path.read_text()
 
 
-def open_sink(name: str, sink: Any, home: Path, schema: Schema) -> Outlet:
-    """The outlet of a sink; ``home`` is its folder in the checkpoint."""
+def open_sink(name: str, sink: Any, home: Path, schema: Schema) -> SinkWriter:
+    """Open the writer of a sink; ``home`` is its folder in the checkpoint."""
     waiting = _waiting_file(home)
-    outlet = _open_sink(name, sink, home, schema)
-    if waiting not in (None, outlet.target):
-        outlet.close()
+    writer = _open_sink(name, sink, home, schema)
+    if waiting not in (None, writer.target):
+        writer.close()
         raise Wrong(
-            f"what came so far is for {waiting}, which is written when the run has finished: give "
-            "it the same sink."
+            f"the results so far are for {waiting}, which is written when the run has finished: "
+            "use the same sink."
         )
-    return outlet
+    return writer
 
 
 def _waiting_file(home: Path) -> Path | None:
-    """The file for which there are parts, if a run with this checkpoint was to write one."""
+    """The target file of a previous run with this checkpoint, if there are parts for it."""
     noted = home / _FILE
     if noted.exists() and any((home / "parts").glob("part-*")):
         return Path(noted.read_text(encoding="utf-8"))
     return None
 
 
-def _open_sink(name: str, sink: Any, home: Path, schema: Schema) -> Outlet:
+def _open_sink(name: str, sink: Any, home: Path, schema: Schema) -> SinkWriter:
     match sink:
         case "-" | Console():
-            return Delivered(home, lambda parts, _: print_rows(name, _table(parts)))
+            return CallbackWriter(home, lambda parts, _: print_rows(name, _table(parts)))
         case str() if "://" in sink:
             return _open_outside(name, connect(sink), home, schema)
         case Connector():
@@ -233,35 +240,35 @@ def _open_sink(name: str, sink: Any, home: Path, schema: Schema) -> Outlet:
                 raise Wrong(f"{sink.where}: a sink can't be followed.")
             return _open_path(sink.where, home, schema)
         case Callback():
-            return Delivered(home, lambda parts, epoch: sink.function(_table(parts), epoch))
+            return CallbackWriter(home, lambda parts, epoch: sink.function(_table(parts), epoch))
     raise Wrong(
-        f"expected a path, an address, bx.files, bx.callback, bx.console or a function of a "
+        f"expected a path, a URL, bx.files, bx.callback, bx.console or a function of a "
         f"DataFrame and an epoch, got {sink!r}."
     )
 
 
-def _open_outside(name: str, connector: Connector, home: Path, schema: Schema) -> Outlet:
+def _open_outside(name: str, connector: Connector, home: Path, schema: Schema) -> SinkWriter:
     if isinstance(connector, Dequeue):
-        return Tap(home, connector.keep)
-    return HandedOver(name, home, connector, schema)
+        return RetainedOutput(home, connector.keep)
+    return ConnectorWriter(name, home, connector, schema)
 
 
-def _open_path(where: str, home: Path, schema: Schema) -> Outlet:
+def _open_path(where: str, home: Path, schema: Schema) -> SinkWriter:
     path = Path(where).resolve()
     if where.endswith("/") or path.is_dir() or not path.suffix:
         if path.is_file():
-            raise Wrong(f"{where}: expected a folder, and this is a file.")
+            raise Wrong(f"{where}: expected a folder, got a file.")
         _make_folder(path, path)
         sweep_unfinished(path)
-        return Outlet(path, path)
+        return FolderWriter(path)
     check_suffix(path)
     _make_folder(path.parent, path)
     empty = schema.empty().to_arrow(compat_level=pl.CompatLevel.oldest())
-    return OneFile(path, home, empty.schema)
+    return FileWriter(path, home, empty.schema)
 
 
 def _make_folder(folder: Path, target: Path) -> None:
-    """See to it that a folder is there before Spark starts; what is in the way is said now."""
+    """Create a folder and check that it is writable, to fail before Spark starts."""
     with writing(target):
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK | os.X_OK):

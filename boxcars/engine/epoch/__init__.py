@@ -1,1 +1,1 @@
-"""One epoch: what it reads, what each piece does, and the messages between them."""
+"""One epoch: its planner, its pieces, and the messages between them."""

@@ -1,4 +1,4 @@
-"""How far the kernels of a run are compiled: workers write it down, the driver looks."""
+"""Progress of kernel compilation: workers write it to the checkpoint, the driver reads it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from boxcars.kernels.compile_cache import told_of_compiling
+from boxcars.kernels.compile_cache import report_compilations
 
 _FOLDER = "compiling"
 
 
 @contextmanager
-def noting_compiling(folder: str) -> Iterator[None]:
-    """In a worker: keep the number of kernels compiled so far in a small file of the checkpoint.
+def reporting_compiling(folder: str) -> Iterator[None]:
+    """In a worker: write the number of kernels compiled so far to a small file of the checkpoint.
 
-    It is for people who wait. So it is no matter if it can't be written.
+    It is only a progress display, so an error while writing is ignored.
     """
 
     def note(number: int) -> None:
@@ -27,7 +27,7 @@ def noting_compiling(folder: str) -> Iterator[None]:
             path.parent.mkdir(exist_ok=True)
             path.write_text(str(number))
 
-    with told_of_compiling(note):
+    with report_compilations(note):
         yield
 
 
@@ -40,15 +40,15 @@ def compiled_so_far(folder: Path) -> int:
     return found
 
 
-def compiling_words(done: int, about: int) -> str:
-    """How far it is, for people.
+def compiling_message(done: int, about: int) -> str:
+    """Format the progress as a message.
 
-    >>> compiling_words(7, 20)
+    >>> compiling_message(7, 20)
     'compiling kernels, once for this installation: 7 of about 20'
     """
     return f"compiling kernels, once for this installation: {done} of about {about}"
 
 
 def forget_compiling(folder: Path) -> None:
-    """Remove what workers have noted, as the run begins and ends."""
+    """Remove the progress files of the workers, at the start and the end of a run."""
     shutil.rmtree(folder / _FOLDER, ignore_errors=True)

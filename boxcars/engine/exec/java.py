@@ -1,4 +1,4 @@
-"""Java for a run: Spark's gateway process, started with its chatter kept apart from its errors."""
+"""Starts Spark's Java gateway process, and separates its routine output from its errors."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 
 NEEDED = 17
-"""The oldest Java that Spark 4 runs on."""
+"""The oldest Java version that Spark 4 supports."""
 
 _CHATTER = re.compile(r"(WARNING|NOTE): (Using incubator modules|Picked up)|Picked up _?JAVA")
 """Lines that Java prints at every start, about options that Spark's launcher or the system set."""
 _launch: Callable[..., Any] = launch_gateway
 _KEPT = 20
-"""Lines of output that are kept, to say why Java did not start."""
+"""Last lines of output that are retained to explain why Java did not start."""
 
 
 class JavaOutput:
-    """What the Java process prints: chatter is dropped, the rest goes on to ``stderr``.
+    """Output of the Java process: routine lines are dropped, the rest goes to ``stderr``.
 
-    Until Java is up everything is kept back instead: if it does not start, one sentence says why.
+    Until Java is up the output is buffered: if it does not start, one sentence says why.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class JavaOutput:
         self._up = threading.Event()
 
     def read(self, stream: Iterable[str]) -> None:
-        """Take lines until the process closes its output."""
+        """Read lines until the process closes its output."""
         for line in stream:
             if _CHATTER.match(line):
                 continue
@@ -45,23 +45,23 @@ class JavaOutput:
                 self._pass_on()
 
     def started(self) -> None:
-        """Java is up: pass on what it has said and will say."""
+        """Java is up: forward the buffered lines, and all that follow."""
         self._up.set()
         self._pass_on()
 
     def why(self) -> str:
         """The first line that says what went wrong."""
-        return next((_without_place(line) for line in self._last if line.strip()), "")
+        return next((_without_script_name(line) for line in self._last if line.strip()), "")
 
     def _pass_on(self) -> None:
         while self._last:
             print(self._last.popleft(), file=sys.stderr, flush=True)
 
 
-def _without_place(line: str) -> str:
-    """A complaint of a shell script without the script's own name and line.
+def _without_script_name(line: str) -> str:
+    """Strip the name and line number of the script from a shell error.
 
-    >>> _without_place("/spark/bin/spark-class: line 71: /no/java: No such file or directory")
+    >>> _without_script_name("/spark/bin/spark-class: line 71: /no/java: No such file or directory")
     '/no/java: No such file or directory'
     """
     return re.sub(r"^\S+: line \d+: ", "", line.strip())
@@ -85,19 +85,19 @@ def start_java(conf: SparkConf) -> None:
         thread.join()
         raise OSError(output.why() or str(error).partition("\n")[0]) from None
     SparkContext._ensure_initialized(gateway=gateway)
-    logging.getLogger().addFilter(_not_py4j)
+    logging.getLogger().addFilter(_is_not_py4j)
     output.started()
 
 
-def _not_py4j(record: logging.LogRecord) -> bool:
-    """Leave out stack traces of py4j about a lost Java: the call that needed it fails and says so.
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    """Filter out py4j's stack traces about a lost Java process: the failing call reports it.
 
-    py4j logs them by the root logger, so this filter on it meets nothing that others log.
+    py4j logs to the root logger, so this filter sees only records that are logged there directly.
     """
     return "py4j" not in Path(record.pathname).parts
 
 
 def _pipe() -> tuple[IO[str], IO[bytes]]:
-    """A pipe: the end that we read as text, and the end that the process writes to."""
+    """Open a pipe; return the read end as text, and the write end for the process."""
     reading, writing = os.pipe()
     return os.fdopen(reading, encoding="utf-8", errors="replace"), os.fdopen(writing, "wb")

@@ -1,4 +1,4 @@
-"""Memory that stays: what a process keeps for the next train, and what is no garbage."""
+"""Memory settings of a worker: allocators retain memory, and loaded modules are not scanned."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from itertools import count
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 _NEVER = 2**31 - 1
 POLARS_KEEPS = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:60000,muzzy_decay_ms:60000"}
-"""The environment of a process in which Polars, which has a memory of its own, keeps it for a
-minute instead of half a second. Polars reads this when it is loaded, so it is for new processes."""
+"""Environment for Polars' own allocator: it retains freed memory for a minute instead of half a
+second. Polars reads this when it is loaded, so it must be set before a process starts."""
 
 
 def keep_memory() -> bool:
-    """Let this process keep the memory that it has used, for the next train.
+    """Make malloc retain freed memory for the next train.
 
-    By default the C library asks the system for every large array and gives it back, and each time
-    the system clears all its pages: a third of the time of an aggregate with many results. Call it
-    in processes of our own, such as the command line; it has no effect but with glibc.
+    By default the C library maps and unmaps every large array, and each time the system clears all
+    its pages: a third of the time of an aggregate with many results. Call it only in our own
+    processes, such as the command line. It has an effect with glibc only.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -29,16 +29,16 @@ def keep_memory() -> bool:
     return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, _NEVER))
 
 
-_FIRST = 3
-"""Behind so many tasks everything that a worker needs is loaded."""
+_WARM_UP_TASKS = 3
+"""Number of tasks after which a worker has loaded all its modules."""
 _TASKS = count(1)
 
 
-def spare_loaded() -> None:
-    """Never look for garbage in what the first tasks of a worker have loaded.
+def freeze_loaded() -> None:
+    """Exclude modules from garbage collection: ``gc.freeze()`` after each of the first tasks.
 
-    Spark lets a worker collect its garbage behind every task, before it takes the next one. With
-    all the modules of Polars and numba that takes 50 ms, and finds nothing.
+    Spark runs a full collection in a worker after every task. With all the modules of Polars and
+    numba that takes 50 ms, and finds nothing.
     """
-    if next(_TASKS) <= _FIRST:
+    if next(_TASKS) <= _WARM_UP_TASKS:
         gc.freeze()

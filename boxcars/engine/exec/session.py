@@ -1,4 +1,4 @@
-"""The Spark session of a run: local by default, tuned for epochs of few, large values."""
+"""The Spark session of a run: local by default, tuned for jobs with few, large records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from boxcars.model.problem import BoxcarsError, Wrong
 
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 _QUICK = "-XX:TieredStopAtLevel=1"
-"""Java compiles once: it starts with half the work, and the work of a run is done in Python."""
+"""Only the fast JIT tier: Java starts in half the time, and a run computes in Python anyway."""
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.python.unix.domain.socket.enabled": "true",
@@ -29,23 +29,24 @@ _SETTINGS = {
     **{f"spark.executorEnv.{name}": value for name, value in POLARS_KEEPS.items()},
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
-"""Workers begin as ``python -m`` in the current folder, which may have come with a network: they
-do not import from it. Code of the user's is sent to them as a bundle."""
-_ANSWERS, _LOOK, _PATIENCE = 10.0, 0.5, 60.0
-"""Seconds for one try to connect to a master, between two of them, and for all, as in Spark."""
+"""Safe path: workers start as ``python -m`` in the current folder, which may have been downloaded
+with a network. They must not import from it; the user's code is shipped to them as a bundle."""
+_CONNECT, _RETRY, _TIMEOUT = 10.0, 0.5, 60.0
+"""Seconds: timeout of one connection attempt to a master, pause between attempts, and the total
+timeout, which is that of Spark."""
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
 def make_session(
-    master: str | None, *, quick: bool = True, pages: bool = False, patience: float = _PATIENCE
+    master: str | None, *, quick: bool = True, pages: bool = False, patience: float = _TIMEOUT
 ) -> SparkSession:
-    """A session on this machine, or on the cluster at ``master``; one that is there is used.
+    """Return a session on this machine or on the cluster at ``master``; reuse an existing one.
 
-    It starts ``quick`` unless there is work for Java in it, such as queries of Spark itself. With
-    ``pages`` Spark shows its own, about jobs and executors, at a free port. A cluster that is just
-    starting is waited for, ``patience`` seconds.
+    ``quick`` limits the JIT for a faster start; turn it off if Java does the work, such as Spark's
+    own queries. With ``pages`` Spark serves its web UI at a free port. ``patience`` is the time in
+    seconds to wait for a cluster that is still starting.
     """
-    where = master or "local[*,4]"  # a task that fails is tried again, as on a cluster
+    where = master or "local[*,4]"  # up to 4 attempts for each task, as on a cluster
     java = f"-Dlog4j2.configurationFile={_LOGGING}" + (f" {_QUICK}" if quick else "")
     settings = {**_SETTINGS, "spark.driver.extraJavaOptions": java}
     settings["spark.ui.enabled"] = str(pages).lower()
@@ -62,8 +63,8 @@ def make_session(
     except Exception as error:
         first = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise BoxcarsError(
-            f"Spark does not start: {first}. Boxcars needs Java {NEEDED} or newer; boxcars doctor "
-            "says what is there and what to do."
+            f"Spark failed to start: {first}. Boxcars needs Java {NEEDED} or newer; run boxcars "
+            "doctor to see what is installed and what to do."
         ) from None
     spark.sparkContext.setLogLevel("ERROR")
     choose_python(spark.sparkContext)
@@ -72,7 +73,7 @@ def make_session(
 
 
 def check_master(master: str, patience: float) -> None:
-    """Say so if no master of a standalone cluster takes a connection within some seconds.
+    """Raise if no master of a standalone cluster accepts a connection in time.
 
     >>> check_master("local[*]", 0)
     """
@@ -80,34 +81,34 @@ def check_master(master: str, patience: float) -> None:
     while master.startswith("spark://"):
         for address in master.removeprefix("spark://").split(","):
             host, _, port = address.rpartition(":")
-            with suppress(OSError, ValueError), create_connection((host, int(port)), _ANSWERS):
+            with suppress(OSError, ValueError), create_connection((host, int(port)), _CONNECT):
                 return
         if monotonic() >= end:
             break
-        sleep(_LOOK)
+        sleep(_RETRY)
     else:
         return
     raise Wrong(f"no Spark master answers at {master}: is it running, and is the address right?")
 
 
 def choose_python(context: SparkContext) -> None:
-    """Let workers run the interpreter of the driver, unless the user chose another.
+    """Make workers run the interpreter of the driver, unless the user chose another.
 
-    PySpark reads ``PYSPARK_PYTHON`` alone and else takes the first ``python3`` on the ``PATH``,
-    which is not the one of a virtual environment that was never activated.
+    Without ``PYSPARK_PYTHON`` PySpark runs the first ``python3`` on the ``PATH``, which is the
+    wrong one if the virtual environment is not activated.
     """
     chosen = os.environ.get("PYSPARK_PYTHON") or context.getConf().get("spark.pyspark.python")
     context.pythonExec = chosen or sys.executable
 
 
 def _quiet_accumulators(context: SparkContext) -> None:
-    """Keep PySpark from printing a stack trace when Java is gone: the epoch says so."""
+    """Keep PySpark from printing a stack trace when Java dies: the epoch reports it."""
     server: Any = context._accumulatorServer
     server.handle_error = lambda *_: None
 
 
 def wake_workers(spark: SparkSession) -> None:
-    """Start Python workers and let them load what an epoch needs, so that the first has not to."""
+    """Warm up: start a Python worker and load its modules before the first epoch."""
     spark.sparkContext.parallelize([0], 1).foreach(_wake)
 
 

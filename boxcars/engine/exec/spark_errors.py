@@ -1,4 +1,4 @@
-"""Errors of Spark as one sentence each: what happened, and what to do about it."""
+"""Explains Spark errors in one or two sentences: what happened, and what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CAUSE = re.compile(r"Caused by: ([\w.$]+): (.*)")
 
 
 def explain(error: BaseException, python: str) -> str:
-    r"""Why a job failed, in one sentence; ``python`` is the interpreter that workers were to run.
+    r"""Explain why a job failed; ``python`` is the interpreter that workers should run.
 
     >>> explain(ValueError("A worker failed:\n  File x\nKeyError: 'k'\n  at org.Spark"), "python3")
     "A worker failed: KeyError: 'k'"
@@ -27,7 +27,7 @@ def explain(error: BaseException, python: str) -> str:
     if _is_java_gone(error):
         return (
             "Spark's Java process has ended: it was killed, or it ran out of memory. "
-            "A run with a --checkpoint goes on from its last epoch."
+            "A run with a --checkpoint resumes after its last committed epoch."
         )
     if found := _OURS.search(text):
         return found[1]
@@ -36,26 +36,26 @@ def explain(error: BaseException, python: str) -> str:
     if found := _NO_PROGRAM.search(text):
         return (
             f"the executors have no Python at {found[1]}: install it there with Boxcars, or set "
-            "PYSPARK_PYTHON to the one that they have."
+            "PYSPARK_PYTHON to an interpreter that they have."
         )
     if found := _VERSIONS.search(text):
         return f"{found[1]} Set PYSPARK_PYTHON to a Python of the driver's version."
     if "Python worker exited unexpectedly" in text:
         return (
-            "a Python worker was killed, as a system does that is out of memory: give it more, or "
-            "use smaller epochs (--epoch-rows)."
+            "a Python worker was killed, probably because the machine ran out of memory: provide "
+            "more memory, or use smaller epochs (--epoch-rows)."
         )
-    return _first_words(text) or type(error).__name__
+    return _first_line(text) or type(error).__name__
 
 
 def _is_java_gone(error: BaseException) -> bool:
-    """Whether Java did not answer; what it throws itself is a Py4JJavaError."""
+    """Whether the Java process is lost; errors that it throws itself are Py4JJavaErrors."""
     silent = isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError)
     return silent or isinstance(error, ConnectionError)
 
 
 def _missing_module(name: str, python: str) -> str:
-    """What to install where: Boxcars itself, or a package that the user's own code imports."""
+    """Say what to install: Boxcars itself, or a package that the user's code imports."""
     package = name.partition(".")[0]
     if package == "boxcars":
         package = f"boxcars=={version('boxcars')}"
@@ -65,8 +65,8 @@ def _missing_module(name: str, python: str) -> str:
     )
 
 
-def _first_words(text: str) -> str:
-    """The first line; the Python error or the cause in Java that it announces, as well."""
+def _first_line(text: str) -> str:
+    """The first line, with the Python error or Java cause that follows it."""
     lines = text.splitlines() or [""]
     first = lines[0].rstrip()
     if first.endswith(":"):

@@ -1,4 +1,4 @@
-"""The Spark job of an epoch: levels of pieces, and the trains that move between them."""
+"""The Spark job of an epoch: levels of pieces, with a shuffle of trains between levels."""
 
 from __future__ import annotations
 
@@ -11,31 +11,36 @@ import polars as pl
 from pyspark import RDD
 from pyspark.sql import SparkSession
 
-from boxcars.engine.epoch.messages import Arrival, Done, EpochTask, Outcome
-from boxcars.engine.epoch.piece_runner import run_here, run_piece
-from boxcars.engine.epoch.table_transaction import run_written
-from boxcars.engine.exec.compile_progress import noting_compiling
+from boxcars.engine.epoch.messages import (
+    Arrival,
+    Done,
+    EpochTask,
+    Outcome,
+    PieceTask,
+    shared_part,
+)
+from boxcars.engine.epoch.piece_runner import run_piece
+from boxcars.engine.epoch.state_loading import piece_task
+from boxcars.engine.exec.compile_progress import reporting_compiling
+from boxcars.engine.exec.executor import Executor, merge_reports, run_pieces
 from boxcars.engine.exec.spark_errors import explain
-from boxcars.engine.exec.worker import at_work
+from boxcars.engine.exec.worker import worker_task
 from boxcars.engine.layout.pieces import Layout, Piece, make_layout
-from boxcars.engine.measure.arc_samples import join_peeked
-from boxcars.engine.measure.bucket_load import add_loads
-from boxcars.engine.measure.counters import Counts
-from boxcars.engine.measure.dead_letter_reasons import add_reasons, read_reasons
 from boxcars.kernels.contract import Frontier
 from boxcars.model.problem import BoxcarsError
 from boxcars.own_code.loading import load_bundle
 
-ALONE = 20_000
-"""So many rows are not worth a shuffle: one task runs all pieces of an epoch with no more."""
+ONE_TASK_ROWS = 20_000
+"""Rows; an epoch with no more than this runs as one task, without a shuffle."""
 
 Parcel = tuple[int, Any]
-"""A partition of the next level, and what goes there: a train, a report, or what went wrong."""
+"""A partition of the next level, and its content: a train, what a piece needs to know, a report,
+or an error message."""
 
 
 @dataclass(frozen=True)
 class Packed:
-    """An arrival on its way to a piece; its train as Arrow bytes."""
+    """A serialized arrival, with its train as Arrow bytes."""
 
     target: int
     edge: int
@@ -45,22 +50,35 @@ class Packed:
 
     @classmethod
     def of(cls, target: int, arrival: Arrival) -> Packed:
-        """Pack an arrival."""
+        """Serialize an arrival."""
         stream = BytesIO()
         arrival.train.write_ipc_stream(stream)
         return cls(target, arrival.edge, arrival.sender, arrival.frontier, stream.getvalue())
 
     def unpack(self) -> Arrival:
-        """The arrival again."""
+        """Deserialize the arrival."""
         return Arrival(self.edge, self.sender, pl.read_ipc_stream(self.data), self.frontier)
 
 
+@dataclass(frozen=True)
+class SparkExecutor(Executor):
+    """Runs epochs as Spark jobs."""
+
+    spark: SparkSession
+
+    def run(self, task: EpochTask) -> Outcome:
+        """Run an epoch on Spark."""
+        return run_job(self.spark, task)
+
+
 def run_job(spark: SparkSession, task: EpochTask) -> Outcome:
-    """Run an epoch on Spark; what went wrong is said in a sentence."""
+    """Run an epoch on Spark; errors are raised as one sentence."""
     layout = make_layout(task.network, task.shape)
     try:
         if not worth_a_shuffle(spark, task, layout):
-            found = spark.sparkContext.parallelize([task], 1).mapPartitions(_run_alone).collect()
+            found = (
+                spark.sparkContext.parallelize([task], 1).mapPartitions(_run_as_one_task).collect()
+            )
         else:
             found = _levels(spark, task, layout).collect()
     except Exception as error:
@@ -69,71 +87,57 @@ def run_job(spark: SparkSession, task: EpochTask) -> Outcome:
     for done in found:
         if isinstance(done, str):
             raise BoxcarsError(done)
-    return _outcome([done for done in found if isinstance(done, Done)])
+    return merge_reports([done for done in found if isinstance(done, Done)])
 
 
 def worth_a_shuffle(spark: SparkSession, task: EpochTask, layout: Layout) -> bool:
-    """Whether the pieces of a level had better run in tasks of their own.
+    """Whether to run each piece as its own Spark task.
 
-    Where all of Spark is one process they run as threads of one task: trains stay where they are.
+    In local mode pieces run as threads of one task: trains are passed in memory.
     """
     several = len(layout.pieces) > len(layout.levels) and not layout.writes
-    return several and task.rows > ALONE and not str(spark.sparkContext.master).startswith("local")
+    return (
+        several
+        and task.rows > ONE_TASK_ROWS
+        and not str(spark.sparkContext.master).startswith("local")
+    )
 
 
-def _outcome(found: Sequence[Done]) -> Outcome:
-    """What all pieces did together."""
-    ordered = sorted(found, key=lambda done: done.piece)
-    stats: dict[str, tuple[Counts, ...]] = {}
-    for done in ordered:
-        for name, counts in done.stats.items():
-            stats[name] = (*stats.get(name, ()), Counts(**counts))
-    rows = {name: number for done in ordered for name, number in done.rows.items()}
-    heads = {name: head for done in ordered for name, head in done.heads.items()}
-    worth = {name: sum_ for done in ordered for name, sum_ in done.worth.items()}
-    files = tuple(entry for done in ordered for entry in done.state)
-    loads = add_loads(done.loads for done in ordered)
-    peeked = join_peeked(done.peeked for done in ordered)
-    dead = add_reasons(read_reasons(done.dead) for done in ordered)
-    letters = tuple(done.letters for done in ordered if done.letters)
-    return Outcome(files, stats, rows, heads, worth, loads, peeked, dead, letters)
-
-
-def _run_alone(tasks: Iterable[EpochTask]) -> Iterator[Done | str]:
+def _run_as_one_task(tasks: Iterable[EpochTask]) -> Iterator[Done | str]:
     """Run a whole epoch in one task on an executor."""
     for task in tasks:
-        with at_work(), noting_compiling(task.folder):
+        with worker_task(), reporting_compiling(task.folder):
             try:
                 load_bundle(task.code)
-                layout = make_layout(task.network, task.shape)
-                if layout.writes:
-                    yield run_written(task, layout)
-                else:
-                    yield from run_here(task)
+                yield from run_pieces(task)
             except BoxcarsError as error:
                 yield str(error)
 
 
 def _levels(spark: SparkSession, task: EpochTask, layout: Layout) -> RDD[Any]:
-    """One linear job: each level is a shuffle of trains and a task for each of its pieces."""
+    """Build one linear job: a shuffle for each level, and a task for each of its pieces."""
     first = len(layout.levels[0])
-    rdd: RDD[Any] = spark.sparkContext.parallelize(range(first), first).map(lambda n: (n, None))
+    own: list[list[Parcel]] = [[] for _ in range(first)]
+    for number, piece in enumerate(layout.pieces):  # those of level 0 come first
+        own[number % first].append((number % first, piece_task(task, layout, piece)))
+    rdd: RDD[Any] = spark.sparkContext.parallelize(own, first).flatMap(_itself)
+    shared = shared_part(task)
     for level in range(len(layout.levels)):
         if level:
             rdd = rdd.partitionBy(len(layout.levels[level]), _itself)
-        rdd = rdd.mapPartitionsWithIndex(_runner(task, level))
+        rdd = rdd.mapPartitionsWithIndex(_runner(shared, level))
     return rdd.values()
 
 
-def _itself(partition: int) -> int:
-    return partition
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _runner(task: EpochTask, level: int) -> Callable[[int, Iterable[Parcel]], Iterator[Parcel]]:
-    """What the tasks of a level do."""
+    """The function that the tasks of a level run."""
 
     def run(partition: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
-        with at_work(), noting_compiling(task.folder):
+        with worker_task(), reporting_compiling(task.folder):
             load_bundle(task.code)
             yield from _run_partition(task, level, partition, parcels)
 
@@ -143,39 +147,43 @@ def _runner(task: EpochTask, level: int) -> Callable[[int, Iterable[Parcel]], It
 def _run_partition(
     task: EpochTask, level: int, partition: int, parcels: Iterable[Parcel]
 ) -> Iterator[Parcel]:
-    """Run one piece with what came for it; all else is passed on to the next level.
+    """Run one piece with the parcels addressed to it; forward all others to the next level.
 
-    Once a piece has failed, nobody behind it runs: what it says goes to all of them.
+    After a failure no downstream piece runs: the error message is forwarded to all of them.
     """
     layout = make_layout(task.network, task.shape)
     piece = layout.levels[level][partition]
     onward = layout.levels[level + 1] if level + 1 < len(layout.levels) else ()
-    arrivals, failed = [], ""
+    arrivals, failed, own = [], "", task
     for _, content in parcels:
         if isinstance(content, str):
             failed = content
         elif isinstance(content, Packed) and content.target == piece.number:
             arrivals.append(content.unpack())
-        elif content is not None:
-            yield _place(content, onward, partition), content
+        elif isinstance(content, PieceTask) and content.target == piece.number:
+            own = content.added_to(task)
+        else:
+            yield _partition_for(content, onward, partition), content
     if not failed:
         try:
-            sent, done = run_piece(task, piece, arrivals)
+            sent, done = run_piece(own, piece, arrivals)
             for target, arrival in sent:
                 packed = Packed.of(target.number, arrival)
-                yield _place(packed, onward, partition), packed
-            yield _place(done, onward, partition), done
+                yield _partition_for(packed, onward, partition), packed
+            yield _partition_for(done, onward, partition), done
         except BoxcarsError as error:
             failed = str(error)
     if failed:
-        for place in range(max(len(onward), 1)):
-            yield place, failed
+        for target_partition in range(max(len(onward), 1)):
+            yield target_partition, failed
 
 
-def _place(content: Packed | Done, onward: Sequence[Piece], partition: int) -> int:
-    """The partition of the next level for a train; what goes further may pass through any."""
-    if isinstance(content, Packed):
-        for place, piece in enumerate(onward):
+def _partition_for(
+    content: Packed | PieceTask | Done, onward: Sequence[Piece], partition: int
+) -> int:
+    """The partition of the next level for a parcel; those for later levels may take any."""
+    if not isinstance(content, Done):
+        for index, piece in enumerate(onward):
             if piece.number == content.target:
-                return place
+                return index
     return partition % max(len(onward), 1)

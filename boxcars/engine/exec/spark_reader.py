@@ -1,11 +1,11 @@
-"""Readers of Spark DataFrames: Spark writes what it finds to files, and a run reads those.
+"""Readers of Spark DataFrames: Spark stages the rows as files, and the run reads those.
 
-A streaming DataFrame keeps its own ledger of what it has read. Each of its micro-batches becomes a
-folder of Parquet files, written by the tasks of Spark, that appears at once under the number of the
-batch. So both ledgers agree: a batch that Spark repeats is there already.
+A streaming query has its own checkpoint. Each of its micro-batches becomes a folder of Parquet
+files, written by Spark tasks, that appears atomically under the number of the batch. So both
+checkpoints agree: a batch that Spark replays exists already and is skipped.
 
-The partitions of a batch have no order among them, so a batch is put in the order of the input;
-equal rows are in the order of their partitions.
+The partitions of a batch are unordered, so a batch is sorted by the order attribute of the input;
+ties keep the order of their partitions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pyspark.sql.functions import expr, monotonically_increasing_id
 from pyspark.sql.streaming.query import StreamingQuery
 
 from boxcars.connectors.conform import conform
-from boxcars.connectors.read.base import Place, Portion, Reader, take_files
+from boxcars.connectors.read.base import Offset, Portion, Reader, take_files
 from boxcars.connectors.read.file_reader import Heights
 from boxcars.connectors.read.journal_batches import Batches
 from boxcars.connectors.read.sources import Stream
@@ -30,8 +30,8 @@ from boxcars.model.entities import Input
 from boxcars.model.problem import BoxcarsError, Wrong, a
 from boxcars.model.types import Type
 
-_PLACE = "__place"
-"""A column for the place of a row in its partition and batch."""
+_ROW = "__row"
+"""Temporary column: partition and row index of a row, as a tie-breaker."""
 
 _TYPES = {
     "string": Type.STR,
@@ -50,11 +50,11 @@ _TYPES = {
     "date": Type.TIMESTAMP,
     "binary": Type.BYTES,
 }
-"""What the columns of Spark are here."""
+"""Spark column types and their types here."""
 
 
 class FrameReader(Reader):
-    """A DataFrame of Spark, streaming or not, by way of files under the checkpoint."""
+    """Reads a Spark DataFrame, static or streaming, through files in the checkpoint."""
 
     def __init__(self, stream: Stream, home: Path, entity: Input) -> None:
         _check(stream.frame, entity)
@@ -67,23 +67,23 @@ class FrameReader(Reader):
         self._query: StreamingQuery | None = None
         self._begun = False
 
-    def take(self, place: Place, rows: int) -> Portion:
-        """The next rows that Spark has written; it ends when the stream has."""
+    def take(self, offset: Offset, rows: int) -> Portion:
+        """Take the next rows that Spark has staged; the input ends when the stream has."""
         if not self._begun:
             self._begin()
-        self._batches.take(place.file)
+        self._batches.take(offset.file)
         ended = self._has_ended()
-        portion = take_files(self._batches.files(place.file), place, rows, self._heights)
-        at = portion.place
+        portion = take_files(self._batches.files(offset.file), offset, rows, self._heights)
+        at = portion.offset
         left = next(self._batches.files(at.file), None)
-        return Portion(portion.splits, Place(at.position, at.file, at.row, ended and left is None))
+        return Portion(portion.splits, Offset(at.position, at.file, at.row, ended and left is None))
 
-    def forget(self, place: Place) -> None:
-        """Remove the files before a place."""
-        self._batches.remove(place.file)
+    def forget(self, offset: Offset) -> None:
+        """Remove the files before an offset."""
+        self._batches.remove(offset.file)
 
     def close(self) -> None:
-        """Stop the stream, behind the batch it is writing; its own checkpoint knows where."""
+        """Stop the stream after its current batch; its own checkpoint has the offset."""
         self._batches.close()
         if self._query is not None:
             self._query.stop()
@@ -91,10 +91,10 @@ class FrameReader(Reader):
     def _begin(self) -> None:
         self._begun = True
         if not self._frame.isStreaming:
-            with _speaking():
+            with _in_one_sentence():
                 self._staging.stage(self._frame, 0)
             return
-        with _speaking():
+        with _in_one_sentence():
             self._query = (
                 self._frame.writeStream.trigger(**self._trigger)
                 .option("checkpointLocation", self._staging.ledger.as_uri())
@@ -114,7 +114,7 @@ class FrameReader(Reader):
 
 
 class _Staging:
-    """Writes the micro-batches of a stream as batches of files."""
+    """Stages the micro-batches of a stream as batches of files."""
 
     def __init__(self, home: Path, streaming: bool, entity: Input) -> None:
         self.batches = Batches(home)
@@ -122,7 +122,7 @@ class _Staging:
         self._streaming, self._entity = streaming, entity
 
     def stage(self, frame: DataFrame, batch: int) -> None:
-        """Write a batch, once, unless too many wait to be read."""
+        """Write a batch, if it does not exist yet; block while too many are unread."""
 
         def fill(folder: Path) -> None:
             self._sorted(frame).write.parquet(folder.as_uri())
@@ -131,18 +131,18 @@ class _Staging:
         self.batches.add(batch, fill)
 
     def _sorted(self, frame: DataFrame) -> DataFrame:
-        """In order, a batch in one task, a whole table in many."""
-        order = _order(self._entity)
-        placed = frame.withColumn(_PLACE, monotonically_increasing_id())
+        """Sort the rows: a micro-batch in one task, a static table in parallel."""
+        order = [] if self._entity.stamped else [_order(self._entity)]
+        numbered = frame.withColumn(_ROW, monotonically_increasing_id())
         if self._streaming:
-            found = placed.repartition(1).sortWithinPartitions(order, _PLACE)
+            found = numbered.repartition(1).sortWithinPartitions(*order, _ROW)
         else:
-            found = placed.orderBy(order, _PLACE)
-        return found.drop(_PLACE)
+            found = numbered.orderBy(*order, _ROW)
+        return found.drop(_ROW)
 
 
 def _number_parts(folder: Path) -> None:
-    """Leave only the files that have rows, named by the partitions that they come from."""
+    """Keep only the files that have rows, named by the number of their partition."""
     for number, path in enumerate(sorted(folder.glob("part-*.parquet"))):
         if pq.read_metadata(path).num_rows:
             path.rename(folder / f"{number:06d}.parquet")
@@ -152,9 +152,9 @@ def _number_parts(folder: Path) -> None:
 
 
 def _check(frame: Any, entity: Input) -> None:
-    """Complain about columns that are not there or can't be what the input says."""
+    """Raise if a column is missing or its type does not fit the input."""
     if not isinstance(frame, DataFrame):
-        raise Wrong(f"expected a DataFrame of Spark, got a {type(frame).__name__}.")
+        raise Wrong(f"expected a Spark DataFrame, got a {type(frame).__name__}.")
     columns: dict[str, pl.DataType] = {}
     for field in frame.schema:
         words = field.dataType.simpleString()
@@ -167,8 +167,8 @@ def _check(frame: Any, entity: Input) -> None:
 
 
 def _order(entity: Input) -> Column:
-    """The order attribute, also where it is a text in the data."""
-    name = {Type.INT: "bigint", Type.FLOAT: "double"}.get(entity.fields[entity.ts], "timestamp")
+    """The order attribute, cast from text if needed."""
+    name = {Type.INT: "bigint", Type.FLOAT: "double"}.get(entity.order_type, "timestamp")
     return expr(f"try_cast({_quoted(entity.ts)} AS {name})")
 
 
@@ -183,8 +183,8 @@ def _trigger(text: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _speaking() -> Iterator[None]:
-    """Say in a sentence what Spark complains about."""
+def _in_one_sentence() -> Iterator[None]:
+    """Turn Spark's errors into one sentence."""
     try:
         yield
     except BoxcarsError:
@@ -195,4 +195,4 @@ def _speaking() -> Iterator[None]:
 
 def _failed(error: Exception) -> BoxcarsError:
     first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return BoxcarsError(f"the DataFrame of Spark failed: {first}")
+    return BoxcarsError(f"the Spark DataFrame failed: {first}")

@@ -1,4 +1,4 @@
-"""The writer of Spark DataFrames: a function of the user's gets the rows of each epoch as one."""
+"""A sink that calls a user's function with the rows of each epoch as a Spark DataFrame."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from boxcars.connectors.write.merge_parts import read_part
-from boxcars.connectors.write.writers import Delivered
+from boxcars.connectors.write.writers import CallbackWriter
 
 Sink = Callable[[DataFrame, int], Any]
-"""A function of the rows of an epoch and its number."""
+"""A function of the rows and the number of an epoch."""
 
 
-class FrameWriter(Delivered):
-    """Calls a function with the rows of each epoch as a DataFrame, whose tasks read them."""
+class FrameWriter(CallbackWriter):
+    """Calls a function with the rows of each epoch as a DataFrame over its part files."""
 
     def __init__(self, home: Path, sink: Sink, session: Callable[[], SparkSession]) -> None:
         super().__init__(home, lambda parts, epoch: sink(_frame(session(), parts), epoch))

@@ -1,4 +1,4 @@
-"""A Python worker of Spark: what it does around each task of ours."""
+"""Set-up and clean-up of a Spark Python worker around each task."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from boxcars.engine.exec.memory import keep_memory, spare_loaded
+from boxcars.engine.exec.memory import freeze_loaded, keep_memory
 
 
 @contextmanager
-def at_work() -> Iterator[None]:
-    """Keep memory for the next task, and end without a word if Spark ends before that comes.
+def worker_task() -> Iterator[None]:
+    """Retain memory for the next task, and exit silently if Spark shuts down in between.
 
-    Spark closes the connections of its workers. One that has something to say then would print a
-    stack trace that tells nobody anything; between tasks the signal that the system sends ends it.
+    When Spark ends it closes the connections of its workers. A worker that writes then would print
+    a useless stack trace; so between tasks SIGPIPE has its default effect and ends the process.
     """
     keep_memory()
     _on_lost_connection(signal.SIG_IGN)
     try:
         yield
     finally:
-        spare_loaded()
+        freeze_loaded()
         _on_lost_connection(signal.SIG_DFL)
 
 

@@ -1,1 +1,1 @@
-"""Trains through the boxes of a network: what every way to run it has in common."""
+"""The flow of trains through the boxes of a network, shared by previews and runs."""

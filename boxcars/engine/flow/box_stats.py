@@ -1,4 +1,4 @@
-"""What a run counted for each input and box."""
+"""Counters of each input and box."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 class BoxStats:
     """Tuples in and out of an input or box, and the time it took.
 
-    Boxes that run as one pipeline share its time: it is booked on the last of them, and the
-    others name it in ``fused_into``.
+    The time of a pipeline of fused boxes is booked on its last box, which the others name in
+    ``fused_into``.
     """
 
     name: str
@@ -31,11 +31,11 @@ class BoxStats:
 
     @property
     def selectivity(self) -> float | None:
-        """Tuples out for each tuple in, or None while nothing has come."""
+        """Tuples out for each tuple in, or None if none came in."""
         return self.total_out / self.tuples_in if self.tuples_in else None
 
     def count(self, tuples_in: int, tuples_out: dict[str, int]) -> None:
-        """Add what a train did."""
+        """Count a train."""
         self.trains += 1
         self.tuples_in += tuples_in
         for port, number in tuples_out.items():
@@ -59,7 +59,7 @@ def stats_table(stats: Iterable[BoxStats]) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Rows as lines with columns below each other; all but the first ``left`` are numbers."""
+    """Format rows as aligned columns: the first ``left`` to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -1,8 +1,8 @@
-"""All inputs forward together, one order value at a time.
+"""Advances all inputs together, one order value at a time.
 
-Boxes that share a table which one of them writes see each other's work. What one sees must not
-depend on how the inputs were cut into trains, so all go through the same moments: one for each
-order value that any input has, in order, and at each the boxes act in the order of the network.
+Boxes that share a table see each other's writes. What a box reads must not depend on how the inputs
+were split into trains. So all inputs advance through the same moments, one for each order value of
+any input, and at each moment the boxes run in the order of the network.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from boxcars.model.entities import Input
 from boxcars.model.types import Type
 
 Moments = NDArray[Any]
-"""Order values as they are stored: whole numbers, or floats."""
+"""Order values in their physical form: integers or floats."""
 
 
 _KINDS = ("train", "late")
@@ -40,7 +40,7 @@ class _Queue:
         self.moments = np.concatenate([self.moments, moments.to_physical().to_numpy()])
 
     def take(self, moment: Any) -> pl.DataFrame:
-        """What is to go up to this moment."""
+        """Remove and return the tuples up to and including this moment."""
         end = int(np.searchsorted(self.moments, moment, "right"))
         taken, self.tuples = self.tuples[:end], self.tuples[end:]
         self.moments = self.moments[end:]
@@ -48,9 +48,9 @@ class _Queue:
 
 
 class Lockstep:
-    """Holds back what an input gives until all inputs are as far, and lets it go step by step.
+    """Buffers tuples until the frontier of all inputs has passed them; releases them in steps.
 
-    A late tuple goes at the greatest order value that came before it.
+    A late tuple is released at the greatest order value that arrived before it.
     """
 
     def __init__(self, inputs: Mapping[str, Input]) -> None:
@@ -58,7 +58,7 @@ class Lockstep:
         self.queues: dict[str, tuple[_Queue, _Queue]] = {}
 
     def steps(self, turns: Mapping[str, Turn]) -> Iterator[Mapping[str, Turn]]:
-        """One step for each order value that is over on all inputs, and one at the very end."""
+        """One step for each order value that all frontiers have passed, and one at the end."""
         for name, turn in turns.items():
             self._hold(name, turn)
         together = earliest(tuple(turn.frontier for turn in turns.values()))
@@ -67,8 +67,8 @@ class Lockstep:
         if together.final:
             yield {name: _nothing_more(turn) for name, turn in turns.items()}
 
-    def keep(self) -> State:
-        """What waits, as frames."""
+    def save(self) -> State:
+        """The buffered tuples, as a state."""
         found = {}
         for number, name in enumerate(self.inputs):
             for kind, queue in zip(_KINDS, self.queues.get(name, ()), strict=False):
@@ -76,8 +76,8 @@ class Lockstep:
                 found[f"{kind}{number}"] = queue.tuples.with_columns(moments)
         return found
 
-    def bring_back(self, state: State) -> None:
-        """Wait for what waited."""
+    def restore(self, state: State) -> None:
+        """Restore the buffered tuples from a state."""
         for number, name in enumerate(self.inputs):
             frames = [state[f"{k}{number}"] for k in _KINDS if f"{k}{number}" in state]
             if len(frames) == len(_KINDS):
@@ -94,13 +94,13 @@ class Lockstep:
         late.add(turn.late, turn.late_at)
 
     def _moments(self, together: Frontier) -> Moments:
-        """The order values that no tuple will still come with."""
+        """The buffered order values before the common frontier: they are complete."""
         if together.value is None and not together.final:
             return np.empty(0)
         moments = np.unique(np.concatenate([queue.moments for queue, _ in self.queues.values()]))
         if together.final:
             return moments
-        (dtype,) = {entity.fields[entity.ts].dtype for entity in self.inputs.values()}
+        (dtype,) = {entity.order_type.dtype for entity in self.inputs.values()}
         limit = pl.Series([together.value], dtype=dtype).to_physical()[0]
         return moments[: int(np.searchsorted(moments, limit, "left"))]
 
@@ -108,7 +108,7 @@ class Lockstep:
         queue, late = self.queues[name]
         entity = self.inputs[name]
         train = queue.take(moment)
-        frontier = Frontier(_behind(moment, entity.fields[entity.ts]))
+        frontier = Frontier(_next_moment(moment, entity.order_type))
         return Turn(train, late.take(moment), train[entity.ts].clear(), frontier)
 
 
@@ -116,8 +116,8 @@ def _nothing_more(turn: Turn) -> Turn:
     return Turn(turn.train.clear(), turn.late.clear(), turn.late_at.clear(), turn.frontier)
 
 
-def _behind(moment: Any, type_: Type) -> Order:
-    """The least order value behind one, or itself if there is none."""
+def _next_moment(moment: Any, type_: Type) -> Order:
+    """The least order value after ``moment``, or itself if it is the last."""
     if type_ is Type.FLOAT:
         return float(np.nextafter(moment, np.inf))
     last = _LAST[type_]

@@ -1,4 +1,4 @@
-"""What an input gives, turn by turn: its tuples in order, its frontier, and who came late."""
+"""Puts an input in order, turn by turn: its tuples, its late tuples and its frontier."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from boxcars.model.entities import Input
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of an input: tuples that are in order now, tuples that came late, the promise.
+    """One turn of an input: its ordered tuples, its late tuples, and its frontier (watermark).
 
-    ``late_at`` has, for each late tuple, the greatest order value that came before it.
+    ``late_at`` has, for each late tuple, the greatest order value that arrived before it.
     """
 
     train: pl.DataFrame
@@ -26,7 +26,7 @@ class Turn:
 
 
 def ordered_turns(tuples: pl.DataFrame, entity: Input, trains: int) -> Iterator[Turn]:
-    """Cut the tuples into trains and put each in order, as far as its slack allows."""
+    """Split the tuples into trains, and sort each as far as the slack of the input allows."""
     state: State | None = None
     for number in range(trains):
         start, end = (len(tuples) * k // trains for k in (number, number + 1))
@@ -41,15 +41,15 @@ def take_turn(
     final: bool,
     ahead: int | float | None = None,
 ) -> tuple[Turn, State]:
-    """Put a train in order, as far as its slack allows; and what waits for the next.
+    """Sort a train as far as the slack of its input allows; also return the tuples still waiting.
 
-    An input that is idle follows the others: ``ahead`` is how far they are, as a number, and it is
-    as if a tuple with that order value had come.
+    A silent input may follow the others or the wall clock: ``ahead`` is their greatest order value
+    or the time, as a number, and counts as if a tuple with it had arrived.
 
-    A tuple is late if it is more than the slack behind the greatest order value before it. That
-    does not depend on where the cuts are, and neither does the order in which tuples leave.
+    A tuple is late if it is more than the slack below the greatest order value that arrived before
+    it. Neither lateness nor the order of the output depends on how the input is split into trains.
     """
-    slack = Slack.of(entity.ts, entity.fields[entity.ts], entity.slack)
+    slack = Slack.of(entity.ts, entity.order_type, entity.slack)
     before = state or slack.start(train.clear())
     if ahead is not None:
         reached = pl.Series(entity.ts, [ahead]).cast(train.schema[entity.ts])

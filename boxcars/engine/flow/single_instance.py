@@ -1,4 +1,4 @@
-"""All boxes of a network in one place, turn by turn, the first of them perhaps in steps."""
+"""A network on a single instance, turn by turn; boxes that share tables run in lockstep."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from boxcars.model.table_order import shared_tables
 from boxcars.sql.store import Store
 
 
-class Whole:
-    """A network that runs in one place.
+class SingleInstance:
+    """Runs a whole network on a single instance.
 
-    Boxes that share a table which one of them writes go in lockstep, with all that leads to them.
+    Boxes that share a table which one of them writes run in lockstep, with everything upstream.
     """
 
     def __init__(self, checked: Checked, store: Store, peeks: frozenset[Arc] = frozenset()) -> None:
@@ -30,22 +30,22 @@ class Whole:
         self.stepped, self.stages = split_stages(
             find_stages(checked), {box for boxes in shared.values() for box in boxes}
         )
-        self.handed_on = self._arcs_handed_on()
+        self.lockstep_arcs = self._arcs_to_later_stages()
 
-    def _arcs_handed_on(self) -> frozenset[Arc]:
-        """What comes from the inputs and the stages that run in steps, and is read behind them."""
-        behind = {name for stage in self.stages for name in stage.names}
+    def _arcs_to_later_stages(self) -> frozenset[Arc]:
+        """Arcs from inputs or lockstep stages that a later stage or an output reads."""
+        later = {name for stage in self.stages for name in stage.names}
         arcs = {arc for stage in self.stages for arc in stage.inputs}
         arcs |= {output.source for output in self.net.outputs.values()}
-        return frozenset(arc for arc in arcs if arc.source not in behind)
+        return frozenset(arc for arc in arcs if arc.source not in later)
 
     def run_turn(self, turns: Mapping[str, Turn]) -> Mapping[str, pl.DataFrame]:
-        """Move what the inputs give through all boxes; what comes to each output, if any moved."""
+        """Move one turn of the inputs through all boxes; return the rows of each output."""
         handed: dict[Arc, list[pl.DataFrame]] = {}
         for step in self.lockstep.steps(turns) if self.lockstep else [turns]:
             self.stepper.enter(step)
             self.stepper.run(self.stepped)
-            for arc in self.handed_on:
+            for arc in self.lockstep_arcs:
                 handed.setdefault(arc, []).append(self.stepper.frames[arc])
         if not handed:
             return {}

@@ -1,4 +1,4 @@
-"""Trains through the boxes of a network, stage by stage: what every way to run it has in common."""
+"""Moves trains through the boxes of a network, stage by stage; shared by previews and runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from boxcars.engine.flow.ranking import (
     keeps_order,
     rank_leaving,
     ranked_by_time,
-    told_apart,
+    with_tie_breaker,
 )
 from boxcars.engine.layout.stages import Stage
 from boxcars.kernels.columns.ranks import RANK, rank_names
@@ -36,11 +36,11 @@ def arcs_read(net: Network) -> frozenset[Arc]:
 
 
 class Stepper:
-    """The boxes of a network under way: frames and frontiers of arcs in this turn, and states.
+    """Runs boxes: holds the frames and frontiers of arcs in this turn, and the states of boxes.
 
-    ``peeks`` are arcs whose tuples somebody wants to see, also inside a chain of boxes.
+    ``peeks`` are arcs to sample, also inside a chain of fused boxes.
 
-    A state is the box's own, by its name; whoever drives the stepper may keep it and bring it back.
+    ``states`` are by box name; the caller may save them and restore them later.
     """
 
     def __init__(self, checked: Checked, store: Store, peeks: frozenset[Arc] = frozenset()) -> None:
@@ -51,7 +51,7 @@ class Stepper:
         self.read = arcs_read(self.net)
         self.frames: dict[Arc, pl.DataFrame] = {}
         self.entering: dict[tuple[str, int], pl.DataFrame] = {}
-        """What comes from elsewhere to a port of a box; all else is in ``frames``."""
+        """Trains from other pieces, by box and port; all others are in ``frames``."""
         self.frontiers: dict[str, Frontier] = {}
         self.states: dict[str, State] = {}
         self.dead: list[pl.DataFrame] = []
@@ -61,7 +61,7 @@ class Stepper:
         }
 
     def enter(self, turns: Mapping[str, Turn]) -> None:
-        """Put what the inputs give on their arcs."""
+        """Put a turn of the inputs on their arcs."""
         for name, turn in turns.items():
             self.frames |= {Arc(name): turn.train, Arc(name, LATE): turn.late}
             self.frontiers[name] = turn.frontier
@@ -69,7 +69,7 @@ class Stepper:
             self.stats[name].late += turn.late.height
 
     def arrive(self, name: str, port: int, train: pl.DataFrame, frontier: Frontier) -> None:
-        """Put what comes from elsewhere on its way to a port of a box."""
+        """Put a train from another piece on a port of a box."""
         self.entering[name, port] = train
         self.frontiers[self.net.boxes[name].inputs[port].source] = frontier
 
@@ -80,12 +80,12 @@ class Stepper:
         return self.frames[self.net.boxes[name].inputs[port]]
 
     def run(self, stages: Iterable[Stage]) -> None:
-        """Run stages, each behind all that it reads."""
+        """Run stages, given in topological order."""
         for stage in stages:
             self._run_stage(stage)
 
     def note_dead(self, name: str, letters: pl.DataFrame) -> None:
-        """Keep records that became no tuple."""
+        """Collect dead letters."""
         if letters.height:
             columns = [pl.lit(name).alias("source"), *map(pl.col, DEAD_LETTERS)]
             self.dead.append(letters.select(columns))
@@ -137,14 +137,14 @@ class Stepper:
         self.frames |= dict(zip(arcs, frames, strict=False))
         sizes = {g: int(f.item()) for g, f in zip(asked, frames[len(arcs) :], strict=True)}
         self._count_chain(stage, groups, {0: train.height} | sizes)
-        self._take_out(stage.last, train)
+        self._drop_out_of_range(stage.last, train)
 
-    def _take_out(self, name: str, train: pl.DataFrame) -> None:
-        """Behind a box that computes order values: those beyond the range are dead letters."""
+    def _drop_out_of_range(self, name: str, train: pl.DataFrame) -> None:
+        """Drop tuples whose newly computed order value is out of range: they are dead letters."""
         box, schema = self.net.boxes[name].box, self.checked.inputs_of(name)[0]
-        if not (isinstance(box, Lazy) and train.height and box.dates(schema)):
+        if not (isinstance(box, Lazy) and train.height and box.computes_order(schema)):
             return
-        placed = box.placed(train[schema.ts], schema)
+        placed = box.in_range(train[schema.ts], schema)
         if placed.all():
             return
         after = self.checked.schemas[Arc(name)]
@@ -156,7 +156,7 @@ class Stepper:
         self.note_dead(name, letters_of(lost, why))
 
     def _groups(self, stage: Stage) -> dict[str, int]:
-        """Number the boxes of a chain so that those with equally many tuples behind them agree."""
+        """Assign boxes of a chain to groups; all boxes of a group emit equally many tuples."""
         changes = [int(not self._keeps_rows(name)) for name in stage.names]
         return dict(zip(stage.names, accumulate(changes), strict=True))
 
@@ -209,7 +209,7 @@ class Stepper:
     def _leave(self, name: str, entering: int, frames: dict[str, pl.DataFrame]) -> None:
         box = self.net.boxes[name].box
         if box.gives_several():
-            frames = {port: told_apart(frame) for port, frame in frames.items()}
+            frames = {port: with_tie_breaker(frame) for port, frame in frames.items()}
         self.frames |= {Arc(name, port): frame for port, frame in frames.items()}
         self.stats[name].count(entering, {port: frames[port].height for port in box.ports})
         if LATE in frames:

@@ -1,1 +1,1 @@
-"""The layout of a run: a network as pieces and stages."""
+"""The layout of a run: a network split into pieces and stages."""

@@ -1,9 +1,9 @@
-"""How a run is laid out: the pieces of each subquery, what each owns, and who reads what."""
+"""The layout of a run: the pieces of each subquery, the rows each owns, and their consumers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -16,19 +16,19 @@ from boxcars.engine.layout.stages import Stage, find_stages
 from boxcars.model.arc import Arc
 from boxcars.model.check import Checked
 from boxcars.model.routing import Routing
-from boxcars.plan import Grid, Registry, Strategy, Subquery, plan_run
+from boxcars.plan import Grid, Strategy, Subquery, plan_run
 from boxcars.plan.buckets import bucket_numbers
 from boxcars.plan.instances import has_state
 from boxcars.plan.partial_aggregation import split_boxes
 from boxcars.plan.subquery import Plan
 
 BUCKETS = 64
-"""Into how many buckets the keys of a subquery are shared out, if nobody says otherwise."""
+"""Default number of buckets (key groups) of a subquery."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a layout is made from; small, so that every task can make it again."""
+    """The parameters of a layout; small, so that every task can rebuild the layout."""
 
     instances: int
     buckets: int
@@ -36,17 +36,27 @@ class Shape:
     grouped: bool = False
     """Whether the boxes of a group run together."""
     apart: tuple[tuple[str, int], ...] = ()
-    """The subqueries with another number of instances."""
+    """Subqueries with their own number of instances."""
+    owners: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Subqueries with their own placement: the instance that owns each bucket."""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Shape:
-        """The shape again, from JSON."""
-        return cls(**{**plain, "apart": tuple((name, number) for name, number in plain["apart"])})
+        """Read a shape from JSON."""
+        apart = tuple((str(name), int(number)) for name, number in plain["apart"])
+        owners = tuple((str(name), tuple(map(int, own))) for name, own in plain["owners"])
+        return cls(**{**plain, "apart": apart, "owners": owners})
+
+    def resized(self, subquery: str, instances: int) -> Shape:
+        """With another number of instances of one subquery, which then own equal shares."""
+        apart = {**dict(self.apart), subquery: instances}
+        owners = tuple(own for own in self.owners if own[0] != subquery)
+        return replace(self, apart=tuple(sorted(apart.items())), owners=owners)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What one task works on: an instance of a subquery, or (without one) an output's sink."""
+    """The unit of one task: an instance of a subquery, or the sink of an output."""
 
     number: int
     level: int
@@ -57,7 +67,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Consumer:
-    """Who reads an arc that leaves a subquery: an edge of another one, or a sink."""
+    """A consumer of an arc that leaves a subquery: an edge of another subquery, or a sink."""
 
     name: str
     sink: bool = False
@@ -66,7 +76,7 @@ class Consumer:
 
 @dataclass(frozen=True)
 class Layout:
-    """The pieces of a network, and the way from each to the next."""
+    """The pieces of a network, and the routing between them."""
 
     checked: Checked
     plan: Plan
@@ -85,12 +95,12 @@ class Layout:
 
     @cached_property
     def levels(self) -> tuple[tuple[Piece, ...], ...]:
-        """The pieces that run side by side."""
+        """The pieces of each level; those of a level run in parallel."""
         number = 1 + max(piece.level for piece in self.pieces)
         return tuple(tuple(p for p in self.pieces if p.level == k) for k in range(number))
 
     @cached_property
-    def places(self) -> Mapping[tuple[str, bool], tuple[Piece, ...]]:
+    def pieces_of(self) -> Mapping[tuple[str, bool], tuple[Piece, ...]]:
         """The pieces of each subquery and sink, by instance."""
         found: dict[tuple[str, bool], tuple[Piece, ...]] = {}
         for piece in self.pieces:
@@ -100,7 +110,7 @@ class Layout:
 
     @cached_property
     def consumers(self) -> Mapping[Arc, tuple[Consumer, ...]]:
-        """Who reads each arc that leaves a subquery."""
+        """The consumers of each arc that leaves a subquery."""
         found: dict[Arc, list[Consumer]] = {}
         for subquery in self.plan.subqueries:
             for number, edge in enumerate(subquery.inputs):
@@ -116,7 +126,7 @@ class Layout:
 
     @cached_property
     def writes(self) -> bool:
-        """Whether it changes stored tables, and so runs in one place."""
+        """Whether it writes stored tables, and so runs on a single instance."""
         return any(node.box.writes for node in self.checked.network.boxes.values())
 
     @cached_property
@@ -132,58 +142,59 @@ class Layout:
     def split(
         self, train: pl.DataFrame, consumer: Consumer
     ) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """The load balancer: what each piece of a consumer gets of a train."""
-        pieces = self.places[consumer.name, consumer.sink]
+        """The load balancer: split a train by the pieces of a consumer."""
+        pieces = self.pieces_of[consumer.name, consumer.sink]
         if len(pieces) == 1:
             yield pieces[0], train
             return
         subquery = self.plan[consumer.name]
         routing = subquery.inputs[consumer.edge].routing
-        places = locate(subquery, routing, train)
+        ownership = find_ownership(subquery, routing, train)
         for piece in pieces:
-            yield piece, train.filter(places.owned_by(piece.instance))
+            yield piece, train.filter(ownership.owned_by(piece.instance))
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where rows belong: the bucket of each and, for each instance, the buckets that it owns."""
+class Ownership:
+    """Ownership of rows: the bucket of each row, and the buckets that each instance owns."""
 
     buckets: NDArray[np.int64]
     owns: tuple[NDArray[np.int64], ...]
 
     def owned_by(self, instance: int) -> pl.Series:
-        """Which rows belong to an instance; those of pairs belong to several."""
+        """Mask of the rows that an instance owns; rows routed as pairs have several owners."""
         return pl.Series(np.isin(self.buckets, self.owns[instance]))
 
 
-def locate(subquery: Subquery, routing: Routing, rows: pl.DataFrame) -> Places:
-    """Find the buckets of rows by their keys, once for all instances."""
-    buckets, instances = subquery.buckets, subquery.instances
+def find_ownership(subquery: Subquery, routing: Routing, rows: pl.DataFrame) -> Ownership:
+    """Compute the buckets of rows from their keys, once for all instances."""
+    owned = tuple(map(subquery.registry.owned_by, range(subquery.instances)))
     if routing.kind != "pairs":
-        registry = Registry.balanced(buckets, instances)
-        owns = tuple(registry.owned_by(instance) for instance in range(instances))
-        return Places(bucket_numbers(rows, routing, buckets), owns)
-    grid = Grid.of(buckets)
-    cells = [Registry.tiled(grid, instances).owned_by(instance) for instance in range(instances)]
-    owns = tuple(own % grid.columns if routing.side else own // grid.columns for own in cells)
-    return Places(bucket_numbers(rows, routing, grid.columns if routing.side else grid.rows), owns)
+        return Ownership(bucket_numbers(rows, routing, subquery.buckets), owned)
+    grid = Grid.of(subquery.buckets)
+    owns = tuple(own % grid.columns if routing.side else own // grid.columns for own in owned)
+    return Ownership(
+        bucket_numbers(rows, routing, grid.columns if routing.side else grid.rows), owns
+    )
 
 
-def owned(subquery: Subquery, instance: int, routing: Routing, rows: pl.DataFrame) -> pl.Series:
-    """Which rows belong to an instance, by their keys."""
-    if subquery.instances == 1:
-        return pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True)
-    return locate(subquery, routing, rows).owned_by(instance)
-
-
-def owned_first(
+def owned_rows(
     subquery: Subquery, instance: int, routing: Routing, rows: pl.DataFrame
 ) -> pl.Series:
-    """Of the rows for pairs, which several instances have, those whose first copy this one has."""
+    """Mask of the rows that an instance owns, by their keys."""
+    if subquery.instances == 1:
+        return pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True)
+    return find_ownership(subquery, routing, rows).owned_by(instance)
+
+
+def owned_first_copies(
+    subquery: Subquery, instance: int, routing: Routing, rows: pl.DataFrame
+) -> pl.Series:
+    """Mask of the rows routed as pairs whose first copy this instance has."""
     if subquery.instances == 1:
         return pl.repeat(value=True, n=rows.height, dtype=pl.Boolean, eager=True)
     grid = Grid.of(subquery.buckets)
-    owners = Registry.tiled(grid, subquery.instances).owners.reshape(grid.rows, grid.columns)
+    owners = subquery.registry.owners.reshape(grid.rows, grid.columns)
     numbers = bucket_numbers(rows, routing, grid.columns if routing.side else grid.rows)
     first = owners[0, numbers] if routing.side else owners[numbers, 0]
     return pl.Series(first == instance)
@@ -191,12 +202,14 @@ def owned_first(
 
 @lru_cache(maxsize=8)
 def make_layout(network: str, shape: Shape) -> Layout:
-    """Lay out a network, given as JSON: one that a run was begun with, so its code is trusted."""
+    """Lay out a network, given as JSON; it is that of a started run, so its code is trusted."""
     return lay_out(split_boxes(read_trusted(network).check().or_raise()), shape)
 
 
 def lay_out(checked: Checked, shape: Shape) -> Layout:
-    """Lay out a network as its plan says."""
+    """Plan a network for a shape."""
     apart = dict(shape.apart)
     plan = plan_run(checked, shape.strategy, shape.buckets, shape.instances, apart, shape.grouped)
-    return Layout(checked, plan)
+    owners = dict(shape.owners)
+    placed = [replace(s, owners=owners.get(s.name, ())) for s in plan.subqueries]
+    return Layout(checked, replace(plan, subqueries=tuple(placed)))

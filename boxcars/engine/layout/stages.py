@@ -1,4 +1,4 @@
-"""A network cut into stages for the runner: pipelines of lazy boxes, and single other boxes."""
+"""Stages of a network: chains of lazy boxes that run as one query, and single other boxes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boxcars.model.problem import Wrong, a
 
 @dataclass(frozen=True)
 class Stage:
-    """Boxes that run together: a chain of lazy ones, or one other."""
+    """Boxes that run together: a chain of lazy boxes, or one box of another kind."""
 
     names: tuple[str, ...]
     inputs: tuple[Arc, ...]
@@ -26,11 +26,11 @@ class Stage:
 
 
 def find_stages(checked: Checked, boxes: Collection[str] | None = None) -> tuple[Stage, ...]:
-    """Join each lazy box to the one before it where that one feeds nobody else.
+    """Fuse each lazy box with its upstream box, if it is the only consumer of that.
 
-    One that computes order values stays alone: those beyond the range are taken out behind it.
+    A box that computes order values is not fused: out-of-range values are dropped right after it.
 
-    ``boxes`` are those that run in one place, in the order in which they run; all, if not given.
+    ``boxes`` are those of one subquery, in topological order; all boxes by default.
     """
     net = checked.network
     readers = _count_readers(checked)
@@ -38,18 +38,18 @@ def find_stages(checked: Checked, boxes: Collection[str] | None = None) -> tuple
     for name in checked.order if boxes is None else boxes:
         node = net.boxes[name]
         _check_kernel(name, node.box)
-        before = stages.get(node.inputs[0].source)
+        upstream = stages.get(node.inputs[0].source)
         fits = (
             isinstance(node.box, Lazy)
             and not _dates(checked, name)
-            and before is not None
-            and not _dates(checked, before.last)
-            and before.last == node.inputs[0].source
-            and _continues(net.boxes[before.last].box)
+            and upstream is not None
+            and not _dates(checked, upstream.last)
+            and upstream.last == node.inputs[0].source
+            and _continues(net.boxes[upstream.last].box)
             and readers[node.inputs[0]] == 1
         )
-        if fits and before is not None:
-            stage = Stage((*before.names, name), before.inputs)
+        if fits and upstream is not None:
+            stage = Stage((*upstream.names, name), upstream.inputs)
             for member in stage.names:
                 stages[member] = stage
         else:
@@ -60,7 +60,7 @@ def find_stages(checked: Checked, boxes: Collection[str] | None = None) -> tuple
 def split_stages(
     stages: tuple[Stage, ...], boxes: Collection[str]
 ) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
-    """The stages that lead to some boxes, with theirs, and those that do not; both in order."""
+    """Split stages into those of some boxes with everything upstream, and the rest."""
     leading: set[str] = set()
     for stage in reversed(stages):
         if not leading.isdisjoint(stage.names) or not set(boxes).isdisjoint(stage.names):
@@ -71,7 +71,7 @@ def split_stages(
 
 def _dates(checked: Checked, name: str) -> bool:
     box = checked.network.boxes[name].box
-    return isinstance(box, Lazy) and box.dates(checked.inputs_of(name)[0])
+    return isinstance(box, Lazy) and box.computes_order(checked.inputs_of(name)[0])
 
 
 def _continues(box: Box) -> bool:

@@ -1,1 +1,1 @@
-"""Measures of an epoch: counters, load of buckets, samples of arcs, reasons of dead letters."""
+"""Measurements of an epoch: counters, bucket loads, arc samples, reasons of dead letters."""

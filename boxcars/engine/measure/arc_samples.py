@@ -1,6 +1,6 @@
-"""A look into the arcs of a run: the last tuples that went along them.
+"""Samples of the arcs of a run: the last tuples on them.
 
-Nothing is looked at unless somebody asks. Then the epochs of the next seconds bring it along.
+Arcs are sampled on request only: then the epochs of the next seconds return the samples.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from boxcars.kernels.columns.system_columns import HIDDEN_COLUMNS
 from boxcars.model.arc import Arc
 
 PEEKED = 20
-"""So many of the last tuples are shown."""
-_ASKED = 15.0
-"""Seconds for which an arc is looked at behind a question."""
+"""Number of tuples in a sample."""
+_SAMPLED_FOR = 15.0
+"""Seconds for which an arc is sampled after a request."""
 
 Peeked = Mapping[Arc, pl.DataFrame]
 
 
 def peek(stepper: Stepper) -> Peeked:
-    """The last tuples of the arcs that are looked at and that a piece has, of this epoch."""
+    """Sample the requested arcs of a piece in this epoch."""
     seen = {arc: stepper.frames[arc].tail(PEEKED) for arc in stepper.peeks & stepper.frames.keys()}
     return {arc: frame.select(~HIDDEN_COLUMNS.meta.as_selector()) for arc, frame in seen.items()}
 
 
 def join_peeked(found: Iterable[Peeked]) -> Peeked:
-    """What several pieces have seen."""
+    """Merge the samples of several pieces."""
     frames: dict[Arc, list[pl.DataFrame]] = {}
     for peeked in found:
         for arc, frame in peeked.items():
@@ -39,30 +39,30 @@ def join_peeked(found: Iterable[Peeked]) -> Peeked:
 
 
 class Peeks:
-    """The arcs that somebody looks at, and what was seen there last."""
+    """The requested arcs, and their latest samples."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._asked: dict[Arc, float] = {}
-        self._seen: dict[Arc, pl.DataFrame] = {}
+        self._until: dict[Arc, float] = {}
+        self._samples: dict[Arc, pl.DataFrame] = {}
 
     def wanted(self) -> frozenset[Arc]:
-        """The arcs to look at in the next epoch."""
+        """The arcs to sample in the next epoch."""
         with self._changed:
             now = monotonic()
-            self._asked = {arc: until for arc, until in self._asked.items() if until > now}
-            self._seen = {arc: rows for arc, rows in self._seen.items() if arc in self._asked}
-            return frozenset(self._asked)
+            self._until = {arc: until for arc, until in self._until.items() if until > now}
+            self._samples = {arc: rows for arc, rows in self._samples.items() if arc in self._until}
+            return frozenset(self._until)
 
     def note(self, peeked: Peeked) -> None:
-        """An epoch brought this; an arc on which nothing went keeps what was seen before."""
+        """Store the samples of an epoch; an arc without tuples keeps its previous sample."""
         with self._changed:
-            self._seen |= {arc: rows.tail(PEEKED) for arc, rows in peeked.items() if rows.height}
+            self._samples |= {arc: rows.tail(PEEKED) for arc, rows in peeked.items() if rows.height}
             self._changed.notify_all()
 
     def look(self, arc: Arc, seconds: float) -> pl.DataFrame | None:
-        """What was seen last; if that is nothing, wait for it, but not longer than so."""
+        """Request an arc and return its latest sample; wait up to ``seconds`` for the first."""
         with self._changed:
-            self._asked[arc] = monotonic() + max(_ASKED, seconds)
-            self._changed.wait_for(lambda: arc in self._seen, seconds)
-            return self._seen.get(arc)
+            self._until[arc] = monotonic() + max(_SAMPLED_FOR, seconds)
+            self._changed.wait_for(lambda: arc in self._samples, seconds)
+            return self._samples.get(arc)

@@ -1,6 +1,6 @@
-"""What the buckets of a box do: which of them are hot.
+"""Load of the buckets of a box, which shows the hot ones.
 
-It is looked up in a sample of each train, so that it costs next to nothing.
+It is estimated from a sample of each train, at almost no cost.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from boxcars.plan import Subquery
 from boxcars.plan.buckets import bucket_numbers
 
 SAMPLE = 2_000
-"""At how many tuples of a train one looks; all trains that are shorter are counted exactly."""
+"""Tuples sampled from a train; shorter trains are counted exactly."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Load:
-    """The tuples that came into and out of each bucket of a box, and the seconds for them."""
+    """Tuples in and out of each bucket of a box, and the seconds spent on them."""
 
     entered: Floats
     left: Floats
     seconds: Floats
 
     def plus(self, other: Load) -> Load:
-        """Both together: of two pieces, or of two epochs."""
+        """The sum of two loads: of two pieces, or of two epochs."""
         return Load(
             self.entered + other.entered, self.left + other.left, self.seconds + other.seconds
         )
 
 
 def add_loads(found: Iterable[Mapping[str, Load]]) -> dict[str, Load]:
-    """The loads of several pieces, or of several epochs, together."""
+    """Sum the loads of several pieces or epochs."""
     loads: dict[str, Load] = {}
     for more in found:
         for name, load in more.items():
@@ -50,10 +50,10 @@ def add_loads(found: Iterable[Mapping[str, Load]]) -> dict[str, Load]:
 
 
 def count_loads(layout: Layout, subquery: Subquery, stepper: Stepper) -> dict[str, Load]:
-    """What one piece did in an epoch for each of its buckets.
+    """Estimate the load of each bucket of a piece in an epoch.
 
-    The time of a box is shared out by the tuples that came in. So is what left it, if that has no
-    longer the fields by which the tuples were routed.
+    The time of a box is divided in proportion to the input tuples of each bucket. So are its output
+    tuples, if they no longer have the fields of the routing key.
     """
     if subquery.kind != "key":
         return {}
@@ -74,7 +74,7 @@ def count_loads(layout: Layout, subquery: Subquery, stepper: Stepper) -> dict[st
 
 
 def routings_of(subquery: Subquery, box: str) -> dict[int, Routing]:
-    """How what enters each port of a box is routed, if it is."""
+    """The routing of each port of a box that has one."""
     edges = (*subquery.inputs, *subquery.inside)
     return {edge.port: edge.routing for edge in edges if edge.consumer == box}
 
@@ -82,7 +82,7 @@ def routings_of(subquery: Subquery, box: str) -> dict[int, Routing]:
 def _sampled(
     train: pl.DataFrame, routing: Routing | None, buckets: int, otherwise: Floats
 ) -> Floats:
-    """How many tuples of a train belong to each bucket; ``otherwise`` tells how to share them."""
+    """Tuples of a train by bucket; in proportion to ``otherwise`` if it lacks the key."""
     if routing is None or not set(routing.fields) <= set(train.columns):
         return train.height * otherwise / (otherwise.sum() or 1)
     sample = train.gather_every(-(-train.height // SAMPLE)) if train.height > SAMPLE else train

@@ -1,4 +1,4 @@
-"""What the pieces of a run count, and how that adds up from epoch to epoch."""
+"""Counters of pieces in an epoch, and their totals over all epochs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from boxcars.engine.flow.stepper import Stepper
-from boxcars.engine.measure.dead_letter_reasons import Dead, add_reasons, read_reasons
+from boxcars.engine.measure.dead_letter_reasons import DeadReasons, add_reasons, read_reasons
 from boxcars.kernels.contract import State, Stateful
 from boxcars.kernels.ordering.sorting import WAITING
 from boxcars.model.arc import LATE, Arc
@@ -19,12 +19,12 @@ from boxcars.model.entities import Output
 
 @dataclass(frozen=True)
 class Counts:
-    """What an input or a box did, and what it holds now.
+    """Counters of an input or a box, and its current queue and state size.
 
-    A tuple that goes to several pieces of a box counts in each of them. ``seconds`` are those of
-    the clock on the wall, in each piece. ``queue`` has the tuples that wait for the frontier (for
-    an input: for its slack), before anything was done with them. The state has those too, and all
-    else that is kept for the next epoch; its bytes are those of its columns in memory.
+    A tuple that goes to several pieces of a box counts in each of them. ``seconds`` is the
+    wall-clock time of each piece. ``queue`` is the number of unprocessed tuples that wait for the
+    frontier (in an input: for its slack). The state includes them and everything else that is
+    retained for the next epoch; its bytes are the size of its columns in memory.
     """
 
     tuples_in: int = 0
@@ -37,7 +37,7 @@ class Counts:
     state_bytes: int = 0
 
     def then(self, later: Counts) -> Counts:
-        """Both, one behind the other: what was done adds up, and what is held is the later."""
+        """Add the counters of a later epoch; queue and state size are those of the later one."""
         return Counts(
             self.tuples_in + later.tuples_in,
             self.tuples_out + later.tuples_out,
@@ -50,47 +50,47 @@ class Counts:
         )
 
 
-def side_by_side(pieces: Iterable[Counts]) -> Counts:
-    """What pieces did together, and what they hold together."""
+def sum_counts(pieces: Iterable[Counts]) -> Counts:
+    """Sum the counters of parallel pieces."""
     rows = [asdict(piece) for piece in pieces]
     return Counts(*(sum(column) for column in zip(*(row.values() for row in rows), strict=True)))
 
 
 @dataclass(frozen=True)
 class BoxTotals:
-    """What a box did since the beginning, and each of its pieces since they are laid out so."""
+    """Totals of a box since the start, and of its pieces since the layout last changed."""
 
     whole: Counts = Counts()
     pieces: tuple[Counts, ...] = ()
 
     def then(self, pieces: tuple[Counts, ...]) -> BoxTotals:
-        """With what its pieces did in an epoch."""
+        """Add the counters of its pieces in an epoch."""
         pairs = zip_longest(self.pieces, pieces, fillvalue=Counts())
         added = tuple(before.then(later) for before, later in pairs)
-        return BoxTotals(self.whole.then(side_by_side(pieces)), added)
+        return BoxTotals(self.whole.then(sum_counts(pieces)), added)
 
 
 @dataclass(frozen=True)
 class Totals:
-    """What all inputs and boxes did since the beginning, and the tuples of each output.
+    """Totals of all inputs and boxes since the start, and the tuples of each output.
 
-    ``worth`` has the sum of the utilities of the tuples, of outputs that have such a utility, and
-    ``dead`` why records became no tuples that anybody reads.
+    ``worth`` is the sum of the utilities of the tuples of each output that has a QoS graph of
+    values. ``dead`` has the reasons of the dead letters that no box reads.
     """
 
     boxes: Mapping[str, BoxTotals] = field(default_factory=dict)
     outputs: Mapping[str, int] = field(default_factory=dict)
     worth: Mapping[str, float] = field(default_factory=dict)
-    dead: Dead = field(default_factory=dict)
+    dead: DeadReasons = field(default_factory=dict)
 
     def then(
         self,
         boxes: Mapping[str, tuple[Counts, ...]],
         rows: Mapping[str, int],
         worth: Mapping[str, float],
-        dead: Dead,
+        dead: DeadReasons,
     ) -> Totals:
-        """With what an epoch did."""
+        """Add the results of an epoch."""
         added = {name: self.boxes.get(name, BoxTotals()).then(new) for name, new in boxes.items()}
         outputs = {name: self.outputs.get(name, 0) + number for name, number in rows.items()}
         valued = {name: self.worth.get(name, 0.0) + more for name, more in worth.items()}
@@ -102,9 +102,9 @@ class Totals:
         )
 
     def lost(self, read: Collection[Arc]) -> dict[str, dict[str, int]]:
-        """Of each input, box and output that lost tuples: how many were late, and dead letters.
+        """Number of late tuples and dead letters of each input, box and output that lost any.
 
-        What leaves by an arc that somebody reads is not lost.
+        Tuples that leave by an arc in ``read`` are not lost.
         """
         found = {}
         for name, box in self.boxes.items():
@@ -112,18 +112,20 @@ class Totals:
             dead = sum(reason.letters for reason in self.dead.get(name, {}).values())
             if late or dead:
                 found[name] = {"late": late, "dead": dead}
-        for name in self.dead.keys() - self.boxes.keys():  # what sinks of outputs can't hold
+        for name in (
+            self.dead.keys() - self.boxes.keys()
+        ):  # rows that the sink of an output can't store
             dead = sum(reason.letters for reason in self.dead[name].values())
             found[name] = {"late": 0, "dead": dead}
         return found
 
     def without_pieces(self) -> Totals:
-        """For a run that is laid out anew: its pieces are others."""
+        """The totals without those of pieces, for a run whose layout has changed."""
         return replace(self, boxes={n: BoxTotals(box.whole) for n, box in self.boxes.items()})
 
 
 def read_totals(plain: Any) -> Totals:
-    """The totals from a manifest."""
+    """Read the totals of a manifest."""
     boxes = {
         name: BoxTotals(Counts(**box["whole"]), tuple(Counts(**own) for own in box["pieces"]))
         for name, box in plain["boxes"].items()
@@ -132,7 +134,7 @@ def read_totals(plain: Any) -> Totals:
 
 
 def worth(outputs: Mapping[str, Output], trains: Mapping[str, pl.DataFrame]) -> dict[str, float]:
-    """What the tuples of outputs are worth, of those that have utilities of values."""
+    """Sum of the utilities of the tuples of each output that has a QoS graph of values."""
     found = {}
     for name, train in trains.items():
         qos = outputs[name].qos
@@ -145,7 +147,7 @@ def worth(outputs: Mapping[str, Output], trains: Mapping[str, pl.DataFrame]) -> 
 def count(
     stepper: Stepper, names: Iterable[str], states: Mapping[str, State]
 ) -> dict[str, dict[str, Any]]:
-    """What inputs and boxes did in an epoch, as plain data, and what they keep for the next."""
+    """Counters of inputs and boxes in an epoch, as plain data."""
     found = {}
     for name in names:
         did, state = stepper.stats[name], states.get(name, {})
@@ -164,7 +166,7 @@ def count(
 
 
 def _queue(stepper: Stepper, name: str, state: State) -> int:
-    """How many tuples of a state wait."""
+    """Number of tuples in a state that wait for the frontier or slack."""
     if name in stepper.net.inputs:
         return state[WAITING].height if state else 0
     box = stepper.net.boxes[name].box

@@ -1,1 +1,1 @@
-"""State: checkpoints, loading it for an instance, and upgrading it to a changed network."""
+"""State: checkpoints, and their upgrade to a changed network."""

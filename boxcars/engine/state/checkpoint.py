@@ -1,263 +1,218 @@
-"""A checkpoint: the folder from which a run goes on, and the ledger of its epochs.
+"""A checkpoint: the storage from which a run resumes, committed by swapping one small head.
 
-For each epoch there are two small files. Its *plan* is written before it runs and says what it
-reads, so that a repeated epoch reads the same. Its *manifest* is written when everything else is
-there, under its name at once or not at all; with it the epoch is committed. States are Arrow files
-that are never changed: a manifest names those that make up the states of its epoch, and what did
-not change since the last epoch is named again and not written again.
-
-All of them have checksums: a run does not go on from a file that is not as it was written.
+The *head* has the plan of the epoch under way and names the *manifest* of the last committed one;
+the manifest refers to the state files of that epoch. An epoch is begun and committed by a
+compare-and-swap of the head, so a driver that was paused while another one took over can do
+neither. State files and manifests carry the driver's term in their names and are never changed.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeVar
-from zlib import crc32
+from typing import Literal, TypeVar
+from uuid import uuid4
 
-import polars as pl
-
-from boxcars.connectors.files import replacing, writing
-from boxcars.connectors.read.base import Place
-from boxcars.connectors.read.splits import Split, split_of
-from boxcars.engine.layout.pieces import Shape
-from boxcars.engine.measure.counters import Totals, read_totals
+from boxcars.engine.state.documents import CHANGED, Damaged, damaged, seal, unseal
+from boxcars.engine.state.epoch_records import EpochPlan, Head, Manifest
+from boxcars.engine.state.state_files import FOLDER, epoch_and_term
+from boxcars.engine.state.storage import LocalStorage, Missing, Storage
 from boxcars.model.problem import BoxcarsError, Wrong
 
 T = TypeVar("T")
-Files = tuple[tuple[str, int, str, str], ...]
-"""The files of states: the box or input, the instance of its subquery, the frame, the file."""
 
-_KEPT = 2
-"""How many manifests back states are kept: the last one, and the one before it."""
-_STATE = re.compile(r"[0-9]{8,}-[0-9]{4,}-[0-9]{4,}(?:-(?P<checksum>[0-9a-f]{8}))?\.arrow")
-"""The name of a state file; those of older checkpoints have no checksum."""
-_CHUNK = 1 << 20
-"""Bytes of a file that are read at a time."""
-_SEALED = '{\n "checksum": "%s",\n'
-"""The beginning of a plan or manifest, with the checksum of what follows."""
+HEAD = "head"
+MANIFESTS = "epochs"
 
 
-@dataclass(frozen=True)
-class EpochPlan:
-    """What an epoch reads of each input, whether that is the end of it, and the place behind."""
-
-    epoch: int
-    splits: Mapping[str, tuple[Split, ...]]
-    final: Mapping[str, bool]
-    places: Mapping[str, Place] = field(default_factory=dict)
-    ahead: Mapping[str, int | float] = field(default_factory=dict)
-    """How far the others are, for inputs that have been idle for too long."""
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What an epoch left: how far each input was read, the files of all states, and counts."""
-
-    epoch: int
-    network: str
-    places: Mapping[str, Place]
-    final: bool
-    shape: Shape
-    state: Files = ()
-    heads: Mapping[str, int | float] = field(default_factory=dict)
-    """The greatest order value of each input."""
-    stats: Totals = field(default_factory=Totals)
+class Fenced(BoxcarsError):
+    """Another driver has claimed the checkpoint."""
 
 
 class Checkpoint:
-    """The folder of a run."""
+    """A run's committed history, and the epoch under way.
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        self._epochs, self._state = self.folder / "epochs", self.folder / "state"
-        with writing(folder):
-            for part in (self._epochs, self._state):
-                part.mkdir(parents=True, exist_ok=True)
+    Anyone may read it; a driver first calls :meth:`claim`.
+    """
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Nobody else may use the folder; what a run that broke off has left there is removed."""
-        with writing(self.folder):
-            lock = (self.folder / "lock").open("w")
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Wrong(
-                    f"{self.folder}: another run uses this checkpoint: stop it first, or give this "
-                    "one a folder of its own."
-                ) from None
-            self._sweep()
-            yield
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._head: Head | None = None
+        self._sealed: bytes | None = None
+        self._live: dict[str, Manifest] = {}
+        """The last two manifests, by name: state files that neither refers to are removed."""
+
+    @classmethod
+    def at(cls, folder: str | Path, durable: bool = True) -> Checkpoint:
+        """The checkpoint in a local folder."""
+        return cls(LocalStorage(folder, durable))
+
+    @property
+    def where(self) -> str:
+        """The location of the checkpoint, for messages."""
+        return self.storage.where("").rstrip("/")
+
+    @property
+    def term(self) -> int:
+        """The term under which this driver writes."""
+        return self._claimed.term
+
+    def claim(self) -> None:
+        """Make this the only driver that can write, and remove leftovers of interrupted ones."""
+        self._check_release()
+        head = self._read_head()
+        self._swap(replace(head, term=head.term + 1, owner=uuid4().hex))
+        for name in filter(None, (head.manifest, head.previous)):
+            self._live[name] = self.read_manifest(name)
+        self._sweep()
+
+    def _check_release(self) -> None:
+        """Refuse checkpoints from before formats were numbered: their hashes may be others'."""
+        if any(name.endswith(".done.json") for name in self.storage.list(MANIFESTS)):
+            raise Wrong(
+                f"{self.where}: this checkpoint was written before checkpoints had a format, and "
+                "can't be resumed: finish it with the version that wrote it, or give the run a new "
+                "--checkpoint."
+            )
 
     def _sweep(self) -> None:
-        """Remove states of committed epochs that no manifest names; one behind may be repeated."""
-        paths = self._epochs.glob("*.done.json")
-        manifests = [_read(path, _manifest) for path in paths]
-        needed, last = _files(manifests), max((m.epoch for m in manifests), default=0)
-        for path in self._state.glob("*.arrow"):
-            if path.name not in needed and path.name < f"{last + 1:08d}":
-                path.unlink()
+        """Remove manifests and state files that the head does not lead to.
+
+        Those of later terms stay: this driver may have been paused, and another one gone on. State
+        files of an epoch that was begun stay, too: a database may have recorded its result.
+        """
+        head, needed = self._claimed, self._needed()
+        states = self.storage.list(FOLDER)
+        if head.plan is not None:
+            states = [name for name in states if epoch_and_term(name)[0] <= head.epoch]
+        found = [*self.storage.list(MANIFESTS), *states]
+        self.storage.delete(
+            name for name in found if name not in needed and epoch_and_term(name)[1] < head.term
+        )
 
     def last(self) -> Manifest | None:
-        """The manifest of the last epoch that was committed."""
-        names = sorted(path.name for path in self._epochs.glob("*.done.json"))
-        return None if not names else _read(self._epochs / names[-1], _manifest)
+        """The manifest of the last committed epoch.
 
-    def plan_of(self, epoch: int) -> EpochPlan | None:
-        """What was planned for an epoch, if it was begun."""
-        path = self._epochs / f"{epoch:08d}.plan.json"
-        return _read(path, _plan) if path.exists() else None
+        A reader may find that a driver has replaced it meanwhile; then it looks again.
+        """
+        name = self.head().manifest
+        while name and name not in self._live:
+            try:
+                return self.read_manifest(name)
+            except Damaged:
+                if (found := self._read_head().manifest) == name:
+                    raise
+                name = found
+        return self._live.get(name)
+
+    def pending(self) -> EpochPlan | None:
+        """The plan of the epoch that was begun and not committed, if there is one."""
+        return self.head().plan
 
     def begin(self, plan: EpochPlan) -> None:
-        """Write down what an epoch reads, before it runs."""
-        self._write(self._epochs / f"{plan.epoch:08d}.plan.json", asdict(plan))
+        """Record the plan of the next epoch, before it runs."""
+        self._swap(replace(self._claimed, plan=plan))
 
     def commit(self, manifest: Manifest) -> None:
-        """The epoch is done."""
-        self._write(self._epochs / f"{manifest.epoch:08d}.done.json", asdict(manifest))
-        self._forget(manifest.epoch - _KEPT)
+        """Commit an epoch, and remove what neither it nor the previous one needs."""
+        head = self._claimed
+        name = f"{MANIFESTS}/{manifest.epoch:08d}-{head.term:04d}.manifest"
+        self.storage.put(name, seal("manifest", manifest.plain()))
+        self.storage.sync([name])
+        head = replace(
+            head,
+            epoch=manifest.epoch,
+            manifest=name,
+            previous=head.manifest,
+            plan=None,
+            done=head.plan,
+        )
+        self._swap(head)
+        before = self._needed() | self._live.keys()
+        self._live = {n: m for n, m in self._live.items() if n == head.previous} | {name: manifest}
+        self.storage.delete(sorted(before - self._needed()))
 
-    def _write(self, path: Path, content: Mapping[str, Any]) -> None:
-        rest = json.dumps(content, indent=1).removeprefix("{\n")
-        with writing(path), replacing(path) as part:
-            part.write_text(_SEALED % _checksum(rest.encode()) + rest, encoding="utf-8")
+    def _needed(self) -> set[str]:
+        """The objects that the last two manifests lead to, and they themselves."""
+        files = {file for manifest in self._live.values() for file in manifest.files}
+        return files | self._live.keys()
 
     def keep_network(self, network: str) -> str:
-        """Keep the text of a network, so that a changed one can take over; gives its mark."""
+        """Store the text of a network, for later comparison; return its fingerprint."""
         mark = fingerprint(network)
-        path = self.folder / f"network-{mark}.json"
-        if not path.exists():
-            with writing(path), replacing(path) as part:
-                part.write_text(network, encoding="utf-8")
+        name = f"network-{mark}.json"
+        try:
+            self.storage.get(name, 0, 1)
+        except Missing:
+            self.storage.put(name, network.encode())
+            self.storage.sync([name])
         return mark
 
     def network_of(self, manifest: Manifest) -> str:
         """The network of an epoch."""
-        path = self.folder / f"network-{manifest.network}.json"
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise _damaged(path, error) from None
+        name = f"network-{manifest.network}.json"
+
+        text = self._made(name, lambda: self.storage.get(name).decode())
         if fingerprint(text) != manifest.network:
-            raise _damaged(path, _CHANGED)
+            raise damaged(self.storage.where(name), CHANGED)
         return text
 
-    def state_path(self, name: str) -> Path:
-        """Where a frame of a state is."""
-        return self._state / name
+    @property
+    def _claimed(self) -> Head:
+        assert self._head is not None, "only a driver that has claimed a checkpoint writes to it"
+        return self._head
 
-    def save(self, part: str, frame: pl.DataFrame) -> str:
-        """Write a frame of a state; gives the name of its file, which has its checksum."""
-        path = self._state / f"{part}.arrow"
-        with writing(path):
-            with replacing(path) as new:
-                frame.write_ipc(new, compat_level=pl.CompatLevel.oldest())
-            return path.replace(self._state / f"{part}-{_checksum_of(path)}.arrow").name
+    def _read_head(self) -> Head:
+        """Read the head; a checkpoint without one is new."""
+        self._sealed = self._stored_head()
+        if self._sealed is None:
+            return Head()
+        sealed = self._sealed
+        return self._made(HEAD, lambda: Head.of(unseal(HEAD, sealed, self.storage.where(HEAD))))
 
-    def load(self, name: str) -> pl.DataFrame:
-        """Read a frame of a state."""
-        path, named = self._state / name, _STATE.fullmatch(name)
+    def head(self) -> Head:
+        """The head, as this driver wrote it or as it is stored."""
+        return self._head or self._read_head()
+
+    def read_manifest(self, name: str) -> Manifest:
+        """Read a manifest and check it."""
+        where = self.storage.where(name)
+        return self._made(
+            name, lambda: Manifest.of(unseal("manifest", self.storage.get(name), where))
+        )
+
+    def _made(self, name: str, make: Callable[[], T]) -> T:
         try:
-            if named and named["checksum"] and named["checksum"] != _checksum_of(path):
-                raise _damaged(path, _CHANGED)
-            return pl.read_ipc(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise _damaged(path, str(error).splitlines()[0]) from None
+            return make()
+        except Missing:
+            raise damaged(self.storage.where(name), "there is no such file") from None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise damaged(self.storage.where(name), error) from None
 
-    def _forget(self, epoch: int) -> None:
-        """Remove what no epoch behind this one needs."""
-        paths = sorted(self._epochs.glob("*.done.json"))
-        manifests = {path: _read(path, _manifest) for path in paths}
-        needed = _files(m for m in manifests.values() if m.epoch > epoch)
-        for path, manifest in manifests.items():
-            if manifest.epoch <= epoch:
-                path.unlink()
-                (self._epochs / f"{manifest.epoch:08d}.plan.json").unlink(missing_ok=True)
-                for name in _files([manifest]) - needed:
-                    (self._state / name).unlink(missing_ok=True)
+    def _swap(self, head: Head) -> None:
+        """Swap the head; if the answer was lost, the storage says whether it happened."""
+        sealed = seal(HEAD, head.plain())
+        if not self.storage.swap(HEAD, self._sealed, sealed) and self._stored_head() != sealed:
+            raise Fenced(
+                f"{self.where}: another run has taken over this checkpoint; this one has stopped "
+                "without committing anything since."
+            )
+        self._head, self._sealed = head, sealed
+
+    def _stored_head(self) -> bytes | None:
+        try:
+            return self.storage.get(HEAD)
+        except Missing:
+            return None
 
 
 def fingerprint(network: str) -> str:
-    """What tells one network from another."""
+    """The hash by which networks are compared."""
     return sha256(network.encode()).hexdigest()
 
 
 def home_of(folder: Path, kind: Literal["inputs", "outputs"], name: str) -> Path:
-    """The folder in a checkpoint for what an input or output keeps there."""
+    """The folder of an input or output in a checkpoint."""
     return folder / kind / sha256(name.encode()).hexdigest()[:16]
-
-
-def _files(manifests: Iterable[Manifest]) -> set[str]:
-    return {name for manifest in manifests for *_, name in manifest.state}
-
-
-_CHANGED = "it is not as it was written"
-
-
-def _damaged(path: Path, why: object) -> BoxcarsError:
-    return BoxcarsError(
-        f"{path}: the checkpoint is damaged: {why}. Restore the checkpoint from a copy, or give "
-        "the run a new one."
-    )
-
-
-def _checksum(data: bytes) -> str:
-    return f"{crc32(data):08x}"
-
-
-def _checksum_of(path: Path) -> str:
-    """The checksum of a file that may be larger than memory."""
-    found = 0
-    with path.open("rb") as file:
-        while data := file.read(_CHUNK):
-            found = crc32(data, found)
-    return f"{found:08x}"
-
-
-def _read(path: Path, make: Callable[[Any], T]) -> T:
-    try:
-        text = path.read_text(encoding="utf-8")
-        plain = json.loads(text)
-        if next(iter(plain)) != "epoch":  # as in older checkpoints, which have no checksums
-            checksum = plain.pop("checksum")
-            start = _SEALED % checksum
-            rest = text.removeprefix(start)
-            if not text.startswith(start) or _checksum(rest.encode()) != checksum:
-                raise _damaged(path, _CHANGED)
-        if plain["epoch"] != int(path.name.partition(".")[0]):
-            raise _damaged(path, "it is about another epoch than its name says")
-        return make(plain)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise _damaged(path, error) from None
-
-
-def _plan(plain: Any) -> EpochPlan:
-    splits = {name: tuple(map(split_of, found)) for name, found in plain["splits"].items()}
-    return EpochPlan(plain["epoch"], splits, plain["final"], _places(plain), plain["ahead"])
-
-
-def _places(plain: Any) -> Mapping[str, Place]:
-    return {name: Place(**place) for name, place in plain["places"].items()}
-
-
-def _state(entry: Any) -> tuple[str, int, str, str]:
-    """A frame of a state; its file is one of the checkpoint, as it is removed with its epoch."""
-    owner, instance, frame, file = entry
-    if not isinstance(instance, int) or not _STATE.fullmatch(file):
-        raise ValueError(f"{file!r} is no state of it")
-    return owner, instance, frame, file
-
-
-def _manifest(plain: Any) -> Manifest:
-    state, shape = tuple(map(_state, plain["state"])), Shape.of(plain["shape"])
-    read = {"places": _places(plain), "shape": shape, "stats": read_totals(plain["stats"])}
-    return Manifest(**{**plain, **read, "state": state})

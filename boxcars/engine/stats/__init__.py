@@ -1,1 +1,1 @@
-"""Statistics of a run: counters, latency, load of buckets, losses."""
+"""Statistics of a run: rates, latencies and bucket sizes."""

@@ -1,4 +1,4 @@
-"""How long tuples take: from the source to an output, and through one box."""
+"""Latency of tuples: from the source to an output, and through one box."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from itertools import chain, pairwise
 from boxcars.engine.measure.counters import BoxTotals, Counts
 
 Turn = tuple[float, int]
-"""The seconds that a piece of a box took for its train of an epoch, and the tuples in it."""
+"""Seconds that a piece of a box took for the train of an epoch, and the tuples in the train."""
 
 
 @dataclass(frozen=True)
 class Latency:
-    """How long the tuples of an output took, in seconds: half, 95 and 99 of 100 took no longer.
+    """Latency percentiles of the tuples of an output, in seconds.
 
-    The latency of a tuple goes from the moment at which its epoch was begun, when the rows were
-    taken from the sources, until the epoch was committed with the tuple at its sink. An epoch
-    counts as often as it gave tuples. Not in it: how long rows lay in the source before, and how
-    long tuples waited in earlier epochs for their window to close.
+    The latency of a tuple is the time from the start of its epoch, when the rows were taken from
+    the sources, to the commit of the epoch, when the tuple is in its sink. It is weighted by
+    tuples. It does not include the time of rows in the source, or the time that tuples waited in
+    earlier epochs for their window to close.
     """
 
     p50: float
@@ -28,7 +28,7 @@ class Latency:
 
 
 def latency_of(epochs: Sequence[tuple[float, Mapping[str, int]]], output: str) -> Latency | None:
-    """The percentiles of epochs that gave an output something, each as often as it gave tuples."""
+    """Percentiles over the epochs of an output, weighted by their tuples; None if it has none."""
     weighted = sorted((took, rows[output]) for took, rows in epochs if rows.get(output))
     if not weighted:
         return None
@@ -36,7 +36,7 @@ def latency_of(epochs: Sequence[tuple[float, Mapping[str, int]]], output: str) -
 
 
 def _percentile(weighted: Sequence[tuple[float, int]], percent: int) -> float:
-    """The least value that so many of a hundred do not exceed.
+    """The least value that ``percent`` % of the weighted values do not exceed.
 
     >>> _percentile([(0.1, 90), (0.5, 9), (2.0, 1)], 95)
     0.5
@@ -51,10 +51,9 @@ def _percentile(weighted: Sequence[tuple[float, int]], percent: int) -> float:
 
 
 def times_in(totals: Sequence[BoxTotals]) -> tuple[float | None, tuple[float | None, ...]]:
-    """The mean time of a tuple in a box and in each of its pieces, from totals epoch by epoch.
+    """The mean time of a tuple in a box and in each of its pieces, from the totals of each epoch.
 
-    A train goes through a piece as a whole, so each of its tuples is there for as long as the piece
-    takes for all of them.
+    A train passes a piece as a whole, so each of its tuples takes as long as the whole train.
 
     >>> slow, fast = Counts(tuples_in=10, seconds=0.5), Counts(tuples_in=30, seconds=0.1)
     >>> times_in([BoxTotals(), BoxTotals(pieces=(slow, fast))])
@@ -73,6 +72,6 @@ def _turns(counts: Iterable[Counts]) -> Iterator[Turn]:
 
 
 def _mean(turns: Sequence[Turn]) -> float | None:
-    """By tuples, for those count and not the trains; None if there were none."""
+    """The mean, weighted by tuples; None if there were none."""
     tuples = sum(number for _, number in turns)
     return sum(took * number for took, number in turns) / tuples if tuples else None

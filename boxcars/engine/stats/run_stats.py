@@ -1,7 +1,7 @@
-"""The statistics of a run: what each box and piece did, how fast, and how long results take.
+"""Statistics of a run: counts, rates and latencies of each box, piece and output.
 
-Totals are in the checkpoint, and go on with the run. Rates and latencies are of the last epochs of
-this process.
+Totals are part of the checkpoint and continue when a run resumes. Rates and latencies cover the
+last epochs of this process.
 """
 
 from __future__ import annotations
@@ -16,28 +16,27 @@ from boxcars.engine.flow.box_stats import aligned
 from boxcars.engine.layout.pieces import Layout
 from boxcars.engine.measure.bucket_load import Load, add_loads
 from boxcars.engine.measure.counters import BoxTotals, Counts, Totals
-from boxcars.engine.stats.bucket_sizes import ByBucket
+from boxcars.engine.stats.bucket_sizes import SizeByBucket
 from boxcars.engine.stats.latency import Latency, latency_of, times_in
 from boxcars.plan import Registry
 
 FOR_RATES = 10
-"""How many of the last epochs rates are of."""
+"""Number of epochs over which rates are averaged."""
 FOR_LATENCIES = 256
-"""How many of the last epochs latencies are of."""
+"""Number of epochs that latencies cover."""
 _ALL = -1
-"""In place of the number of an instance: all of them."""
+"""Stands for all instances, instead of the number of one."""
 
 
 @dataclass(frozen=True)
 class PieceStats(Counts):
-    """What one piece of a box did, or all of them together, with its rates in tuples a second.
+    """Statistics of one piece of a box, or of all of them together; rates are in tuples per second.
 
-    ``cost`` is in microseconds for each tuple that came in, and ``selectivity`` in tuples out for
-    each tuple in; both are over the whole life of the run, and None while nothing has come.
-    ``cpu`` is the part of the clock in which it worked in the last epochs: 1.0 is one core. Its
-    ``share`` of all that its subquery did in that time is what StreamCloud calls the cost of an
-    operator. ``latency`` has the seconds that a tuple was in it in the last epochs, on average; how
-    long it waits in a state is not in that.
+    ``cost`` is in microseconds for each input tuple, and ``selectivity`` in output tuples for each
+    input tuple; both cover the whole life of the run, and are None if no tuple came in. ``cpu`` is
+    the fraction of time that it was busy in the last epochs: 1.0 is one core. ``share`` is its part
+    of the busy time of its subquery, which StreamCloud calls the cost of an operator. ``latency``
+    is the mean time of a tuple in it in the last epochs, in seconds, without the time in a state.
     """
 
     in_rate: float = 0.0
@@ -51,11 +50,11 @@ class PieceStats(Counts):
 
 @dataclass(frozen=True)
 class BucketStats:
-    """What one bucket of a box did in the last epochs, and the instance that owns it.
+    """Statistics of one bucket of a box in the last epochs, and the instance that owns it.
 
-    Rates, cost and selectivity are as those of a piece, but estimated from a sample of each train.
-    ``queue`` and the state are counted only if they are asked for, and None otherwise; what all
-    buckets of a piece share counts in each of them.
+    Rates, cost and selectivity are like those of a piece, but estimated from a sample of each
+    train. ``queue`` and the state sizes are counted on request only, and None otherwise; rows that
+    all buckets of a piece share count in each of them.
     """
 
     bucket: int
@@ -71,12 +70,12 @@ class BucketStats:
 
 @dataclass(frozen=True)
 class RunBoxStats(PieceStats):
-    """What an input or box did, and each of its pieces since the run is laid out as it is.
+    """Statistics of an input or box, and of each of its pieces since the layout last changed.
 
-    A box whose tuples are shared out by their key has ``buckets``.
+    A box whose tuples are partitioned by key has ``buckets``.
 
-    Boxes that run as one pipeline share its time: it is booked on the last of them, and the others
-    name it in ``fused_into``.
+    The time of a pipeline of fused boxes is booked on its last box, which the others name in
+    ``fused_into``.
     """
 
     type: str = ""
@@ -87,9 +86,9 @@ class RunBoxStats(PieceStats):
 
 @dataclass(frozen=True)
 class OutputStats:
-    """The tuples of an output in all and a second, and their latency if there are any.
+    """Statistics of an output: its number of tuples, their rate per second, and their latency.
 
-    ``utility`` is what a tuple was worth on average, if the output has a QoS graph of values.
+    ``utility`` is the mean utility of a tuple, if the output has a QoS graph of values.
     """
 
     tuples: int = 0
@@ -110,17 +109,17 @@ class RunStats:
 
     @property
     def in_rate(self) -> float:
-        """Tuples a second that came into all inputs."""
+        """Tuples per second over all inputs."""
         return sum(box.in_rate for box in self.boxes.values() if box.type == "input")
 
     @property
     def out_rate(self) -> float:
-        """Tuples a second that came out of all outputs."""
+        """Tuples per second over all outputs."""
         return sum(output.rate for output in self.outputs.values())
 
     @property
     def p95(self) -> float | None:
-        """The 95th percentile of the latency at the slowest output."""
+        """The 95th percentile of the latency of the slowest output, in seconds."""
         known = [output.latency.p95 for output in self.outputs.values() if output.latency]
         return max(known, default=None)
 
@@ -130,7 +129,7 @@ class RunStats:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> RunStats:
-        """The statistics again, from what :meth:`to_plain` gave."""
+        """Read statistics from the result of :meth:`to_plain`."""
         boxes = {name: _read_box(box) for name, box in plain["boxes"].items()}
         outputs = {}
         for name, output in plain["outputs"].items():
@@ -150,14 +149,14 @@ def _read_box(plain: Mapping[str, Any]) -> RunBoxStats:
 
 @dataclass(frozen=True)
 class _Mark:
-    """The totals at a moment."""
+    """The totals at a point in time."""
 
     at: float
     totals: Totals
 
 
 class History:
-    """The last epochs of a run in this process; so many, however long it takes."""
+    """The last epochs of a run in this process, up to a fixed number."""
 
     def __init__(self, totals: Totals, at: float) -> None:
         self._lock = threading.Lock()
@@ -172,17 +171,28 @@ class History:
         totals: Totals,
         rows: Mapping[str, int],
         loads: Mapping[str, Load],
+        relaid: bool = False,
     ) -> None:
-        """An epoch was committed: it gave so many rows to each output, and did this by bucket."""
+        """Record a committed epoch: its output rows, and the load of its buckets.
+
+        If it is ``relaid`` its pieces are others than before, and their counts start over.
+        """
         with self._lock:
+            if relaid:
+                marks = [replace(mark, totals=mark.totals.without_pieces()) for mark in self._marks]
+                self._marks = deque(marks, maxlen=self._marks.maxlen)
+                self._loads.clear()
             self._marks.append(_Mark(ended, totals))
             self._epochs.append((ended - begun, rows))
             self._loads.append(loads)
 
     def stats(
-        self, layout: Layout, now: float | None = None, held: Mapping[str, ByBucket] | None = None
+        self,
+        layout: Layout,
+        now: float | None = None,
+        sizes: Mapping[str, SizeByBucket] | None = None,
     ) -> RunStats:
-        """The statistics up to the last epoch, or up to now if nothing new has come since."""
+        """The statistics up to the last epoch, or up to ``now`` while the run is waiting."""
         with self._lock:
             marks, epochs = list(self._marks), list(self._epochs)
             loads = add_loads(self._loads)
@@ -197,9 +207,9 @@ class History:
             totals = [mark.totals.boxes.get(name, nothing) for mark in marks]
             box = _box_stats(totals, seconds, type_, into)
             if name in loads:
-                instances = layout.plan[layout.plan.home[name]].instances
-                holds = None if held is None else held.get(name)
-                box = replace(box, buckets=_bucket_stats(loads[name], instances, seconds, holds))
+                registry = layout.plan[layout.plan.home[name]].registry
+                box_sizes = None if sizes is None else sizes.get(name)
+                box = replace(box, buckets=_bucket_stats(loads[name], registry, seconds, box_sizes))
             boxes[name] = box
         outputs = {}
         for name in net.outputs:
@@ -214,7 +224,7 @@ class History:
 def _with_shares(
     boxes: Mapping[str, RunBoxStats], home: Mapping[str, str]
 ) -> dict[str, RunBoxStats]:
-    """The boxes with their shares of what their subqueries did, on each instance and in all."""
+    """Add to each box its share of the busy time of its subquery, by instance and in all."""
     worked: defaultdict[tuple[str, int], float] = defaultdict(float)
     for name, box in boxes.items():
         for instance, piece in enumerate(box.pieces):
@@ -236,7 +246,7 @@ def _part(some: float, whole: float) -> float:
 
 
 def _box_stats(totals: Sequence[BoxTotals], seconds: float, type_: str, into: str) -> RunBoxStats:
-    """What a box did, from its totals epoch by epoch; the time of a pipeline is its last box's."""
+    """Statistics of a box, from its totals of each epoch; a fused box has no time of its own."""
     before, now = totals[0], totals[-1]
     latency, latencies = times_in(totals)
     if into:
@@ -251,21 +261,21 @@ def _box_stats(totals: Sequence[BoxTotals], seconds: float, type_: str, into: st
 
 
 def _bucket_stats(
-    load: Load, instances: int, seconds: float, held: ByBucket | None
+    load: Load, registry: Registry, seconds: float, sizes: SizeByBucket | None
 ) -> tuple[BucketStats, ...]:
-    owners = Registry.balanced(len(load.entered), instances).owners.tolist()
+    owners = registry.owners.tolist()
     busy = load.entered.tolist(), load.left.tolist(), load.seconds.tolist()
     found = []
     for bucket, (owner, entered, left, took) in enumerate(zip(owners, *busy, strict=True)):
         cost, selectivity = (1e6 * took / entered, left / entered) if entered else (None, None)
-        holds = {} if held is None else asdict(held[bucket])
+        size = {} if sizes is None else asdict(sizes[bucket])
         rates = _rate(entered, seconds), _rate(left, seconds)
-        found.append(BucketStats(bucket, owner, *rates, cost, selectivity, **holds))
+        found.append(BucketStats(bucket, owner, *rates, cost, selectivity, **size))
     return tuple(found)
 
 
 def _figures(counts: Counts, before: Counts, seconds: float) -> dict[str, Any]:
-    """The counts with what follows from them."""
+    """The counts, with the figures derived from them."""
     entered = counts.tuples_in
     return asdict(counts) | {
         "in_rate": _rate(entered - before.tuples_in, seconds),
@@ -281,7 +291,7 @@ def _rate(number: float, seconds: float) -> float:
 
 
 def _box_table(boxes: Mapping[str, RunBoxStats]) -> str:
-    """A line for each box; late and dead tuples, and buckets, only if there are any."""
+    """A line for each box; columns for late and dead tuples and buckets only if there are any."""
     rare = [kind for kind in ("late", "dead") if any(getattr(b, kind) for b in boxes.values())]
     head = ["box", "type", "pieces", "in", "in/s", "out", "out/s", "out:in", "µs", "queue"]
     shared = ["hottest bucket"] if any(box.buckets for box in boxes.values()) else []
@@ -303,7 +313,7 @@ def _box_table(boxes: Mapping[str, RunBoxStats]) -> str:
 
 
 def _hottest(buckets: Sequence[BucketStats]) -> str:
-    """The busiest bucket and its part of what came in.
+    """The busiest bucket and its share of the input.
 
     >>> _hottest([BucketStats(0, 0, in_rate=30.0), BucketStats(1, 0, in_rate=10.0)])
     '0 (75 %)'
@@ -332,7 +342,7 @@ def _short(number: float | None) -> str:
 
 
 def _bytes(number: float) -> str:
-    """A size for people.
+    """Format a size in bytes.
 
     >>> _bytes(999), _bytes(20_500), _bytes(3e9)
     ('999 B', '20.5 kB', '3.0 GB')

@@ -1,4 +1,4 @@
-"""The functions that come with Boxcars; importing a module registers its functions."""
+"""Built-in functions; importing a module registers its functions."""
 
 from boxcars.expr.library import geometry, hashing, logic, math, network, text, time
 

@@ -1,4 +1,4 @@
-"""Places in the plane and on the globe."""
+"""Points in the plane and on the globe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from boxcars.expr.functions import Group
 
 add = Group("geometry")
 EARTH = 6_371_008.8
-"""The mean radius of the Earth in metres."""
+"""Meters; the mean radius of the Earth (IUGG)."""
 
 
 def _distance(x1: pl.Expr, y1: pl.Expr, x2: pl.Expr, y2: pl.Expr) -> pl.Expr:
@@ -32,13 +32,13 @@ def _in_box(*corners: pl.Expr) -> pl.Expr:
 
 add(
     "distance(x1: float, y1: float, x2: float, y2: float) -> float",
-    "The distance of two points in the plane.",
+    "The distance between two points in the plane.",
     _distance,
     ("distance(0, 0, 3, 4)", 5.0),
 )
 add(
     "haversine(lat1: float, lon1: float, lat2: float, lon2: float) -> float",
-    "The distance of two places on the globe in metres; latitudes and longitudes are in degrees.",
+    "The distance between two points on the globe in meters; coordinates are in degrees.",
     _haversine,
     ("round(haversine(52.52, 13.405, 48.8566, 2.3522) / 1000)", 877.0),
 )

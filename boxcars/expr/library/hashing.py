@@ -1,4 +1,4 @@
-"""Digests. All of them are the same on every machine and with every version."""
+"""Hashes and digests, the same on every machine and in every version."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _MASKS = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
 
 
 def _mix(words: Words) -> Words:
-    """Finish as SplitMix64 does: every bit of the input moves half of the output."""
+    """The finalizer of SplitMix64: every input bit affects half of the output bits."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
 
 
 def _hash_bytes(values: list[bytes]) -> Words:
-    """Eight bytes of all values at a time, the last of them filled up with zeros."""
+    """Hash eight bytes of all values at a time; the last word is padded with zeros."""
     sizes = np.array([len(value) for value in values], dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
     data = np.frombuffer(b"".join(values) + bytes(8), dtype=np.uint8)
@@ -38,8 +38,8 @@ def _hash_bytes(values: list[bytes]) -> Words:
     for done in range(0, int(sizes.max(initial=0)), 8):
         rows = np.flatnonzero(sizes > done)
         taken = np.minimum(sizes[rows] - done, 8)
-        places = np.minimum(starts[rows, None] + done + np.arange(8), len(data) - 1)
-        words = np.ascontiguousarray(data[places]).view("<u8")[:, 0].astype(np.uint64)
+        index = np.minimum(starts[rows, None] + done + np.arange(8), len(data) - 1)
+        words = np.ascontiguousarray(data[index]).view("<u8")[:, 0].astype(np.uint64)
         hashes[rows] = _mix(hashes[rows] * np.uint64(31) + (words & _MASKS[taken]))
     return hashes
 
@@ -74,7 +74,7 @@ def _digest(function: Callable[[bytes], Any], returns: Type) -> Callable[[pl.Exp
 
 add(
     "hash(x...: any) -> int",
-    "A number of 64 bits that spreads values evenly; a null counts as a value of its own.",
+    "A 64-bit hash with a uniform distribution; null is a distinct value.",
     _hash,
     ("hash('boxcars', 7)", -4444829374037486336),
 )

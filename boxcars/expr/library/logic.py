@@ -1,4 +1,4 @@
-"""Choices and nulls."""
+"""Conditionals and nulls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _if(condition: pl.Expr, yes: pl.Expr, no: pl.Expr | None = None) -> pl.Expr:
 
 add(
     "coalesce(x...: T) -> T",
-    "The first of its arguments that is not null.",
+    "The first argument that is not null.",
     pl.coalesce,
     ("coalesce(NULL, 2, 3)", 2),
     aliases=("ifnull", "nvl"),
@@ -30,7 +30,7 @@ add(
 )
 add(
     "if(condition: bool, yes: T, no?: T) -> T",
-    "yes where the condition holds, else no (or null).",
+    "yes if the condition is true, otherwise no (or null).",
     _if,
     ("if(2 > 1, 'a', 'b')", "a"),
     ("if(NULL, 1)", None),

@@ -1,4 +1,4 @@
-"""Numbers. Outside of its domain a function is null: ``sqrt(-1)``, ``ln(0)``, ``acos(2)``."""
+"""Mathematical functions. Outside its domain a function is null: ``sqrt(-1)``, ``ln(0)``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _log(base: pl.Expr, x: pl.Expr | None = None) -> pl.Expr:
 
 
 def _greatest(*values: pl.Expr) -> pl.Expr:
-    """Not ``pl.max_horizontal``, for which NaN is no value; everywhere else it is the greatest."""
+    """Not ``pl.max_horizontal``, which ignores NaN; everywhere else NaN is the greatest."""
     return reduce(_greater, values)
 
 
@@ -49,19 +49,24 @@ def _in_domain(x: pl.Expr) -> pl.Expr:
     return x.fill_nan(None)
 
 
-add("abs(x: number) -> number", "The number without its sign.", pl.Expr.abs, ("abs(-3)", 3))
+add("abs(x: number) -> number", "The absolute value.", pl.Expr.abs, ("abs(-3)", 3))
 add(
     "ceil(x: number) -> number",
-    "Rounded up to a whole number.",
+    "Rounded up to an integer.",
     pl.Expr.ceil,
     ("ceil(1.2)", 2.0),
     aliases=("ceiling",),
 )
-add("floor(x: number) -> number", "Rounded down.", pl.Expr.floor, ("floor(-1.2)", -2.0))
+add(
+    "floor(x: number) -> number",
+    "Rounded down to an integer.",
+    pl.Expr.floor,
+    ("floor(-1.2)", -2.0),
+)
 add(
     "round(x: number, digits?: const int) -> number",
-    "Rounded to some digits after the point, a half away from zero; null if that is no int of 64 "
-    "bits.",
+    "Rounded to a number of decimal digits, half away from zero; null if the result overflows a "
+    "64-bit int.",
     _round,
     ("round(2.5)", 3.0),
     ("round(3.14159, 2)", 3.14),
@@ -107,7 +112,7 @@ add(
 )
 add(
     "power(x: float, y: float) -> float",
-    "x to the power of y, always a float: inf if it is too large, null if it is not real.",
+    "x to the power of y, always a float: inf on overflow, null if the result is not real.",
     power,
     ("power(2, 10)", 1024.0),
     ("power(-1, 0.5)", None),
@@ -115,7 +120,7 @@ add(
 )
 add(
     "mod(x: number, y: number) -> number",
-    "The rest of x divided by y, with the sign of y; null for y = 0.",
+    "The remainder of x divided by y, with the sign of y; null for y = 0.",
     modulo,
     ("mod(-7, 3)", 2),
     ("mod(7, 0)", None),
@@ -128,13 +133,13 @@ add("cos(x: float) -> float", "The cosine.", lambda x: _in_domain(x.cos()), ("co
 add("tan(x: float) -> float", "The tangent.", lambda x: _in_domain(x.tan()), ("tan(0)", 0.0))
 add(
     "asin(x: float) -> float",
-    "The arc sine, null outside of -1 to 1.",
+    "The arc sine, null outside -1 to 1.",
     lambda x: _in_domain(x.arcsin()),
     ("asin(0)", 0.0),
 )
 add(
     "acos(x: float) -> float",
-    "The arc cosine, null outside of -1 to 1.",
+    "The arc cosine, null outside -1 to 1.",
     lambda x: _in_domain(x.arccos()),
     ("acos(1)", 0.0),
     ("acos(2)", None),
@@ -148,14 +153,14 @@ add(
 )
 add(
     "greatest(x...: T) -> T",
-    "The greatest of its arguments that are not null; NaN is greater than all numbers.",
+    "The greatest argument that is not null; NaN is greater than all numbers.",
     _greatest,
     ("greatest(1, 3.5, 2)", 3.5),
     ("greatest('a', 'b')", "b"),
 )
 add(
     "least(x...: T) -> T",
-    "The least of its arguments that are not null.",
+    "The least argument that is not null.",
     pl.min_horizontal,
     ("least(3, NULL, 2)", 2),
 )

@@ -1,4 +1,4 @@
-"""Addresses of the Internet, as texts. IPv4 is computed by Polars, IPv6 value by value."""
+"""IP addresses as texts. IPv4 is computed by Polars, IPv6 value by value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PRIVATE = [
 
 
 def _ip(text: pl.Expr) -> pl.Expr:
-    """Return an IPv4 address as a number, null if it is none."""
+    """Return an IPv4 address as a number, null if it is not one."""
     parts = text.str.extract_groups(_IPV4).struct
     a, b, c, d = (parts[f"{index}"].cast(pl.Int64) for index in range(1, 5))
     return a * 2**24 + b * 2**16 + c * 2**8 + d
@@ -42,7 +42,7 @@ def _ip_text(number: pl.Expr) -> pl.Expr:
 def _for_ipv6(
     function: Callable[..., Any], text: pl.Expr, *rest: pl.Expr, returns: Type
 ) -> pl.Expr:
-    """Call a function of an IPv6 address; everything that is none gives null."""
+    """Call a function of an IPv6 address; null for anything else."""
 
     def on_address(address: str, *others: Any) -> Any:
         try:
@@ -108,7 +108,7 @@ def _subnet(text: pl.Expr, length: pl.Expr) -> pl.Expr:
 
 add(
     "ip(text: str) -> int",
-    "An IPv4 address as a number, null if it is none.",
+    "An IPv4 address as a number, null if it is not one.",
     _ip,
     ("ip('10.0.0.1')", 167772161),
     ("ip('10.0.0.256')", None),
@@ -122,21 +122,21 @@ add(
 )
 add(
     "ip_version(text: str) -> int",
-    "4 or 6, null if the text is no address.",
+    "4 or 6, null if the text is not an IP address.",
     _ip_version,
     ("ip_version('::1')", 6),
     ("ip_version('localhost')", None),
 )
 add(
     "is_ip(text: str) -> bool",
-    "Whether a text is an address, IPv4 or IPv6.",
+    "Whether a text is an IPv4 or IPv6 address.",
     _is_ip,
     ("is_ip('10.0.0.1')", True),
     ("is_ip('1.2.3')", False),
 )
 add(
     "is_private(text: str) -> bool",
-    "Whether an address is of a private network (RFC 1918, RFC 4193), local or link-local.",
+    "Whether an address is private (RFC 1918, RFC 4193), loopback or link-local.",
     _is_private,
     ("is_private('192.168.1.1')", True),
     ("is_private('8.8.8.8')", False),
@@ -144,7 +144,7 @@ add(
 )
 add(
     "in_subnet(text: str, subnet: const? str) -> bool",
-    "Whether an address lies in a subnet, IPv4 or IPv6; null if one of them is malformed.",
+    "Whether an address is in a subnet, IPv4 or IPv6; null if one of them is malformed.",
     _in_subnet,
     ("in_subnet('10.1.2.3', '10.0.0.0/8')", True),
     ("in_subnet('fe80::1', 'fe80::/10')", True),
@@ -153,7 +153,7 @@ add(
 )
 add(
     "subnet(text: str, length: int) -> str",
-    "The subnet of an address whose prefix has some length; null if there is none.",
+    "The subnet of an address with a given prefix length; null if invalid.",
     _subnet,
     ("subnet('10.1.2.3', 8)", "10.0.0.0/8"),
     ("subnet('2001:db8::1', 32)", "2001:db8::/32"),

@@ -1,4 +1,4 @@
-"""Texts. Positions are counted in characters from 1; regular expressions are those of Rust."""
+"""Text functions. Positions are in characters from 1; regular expressions are those of Rust."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _strpos(text: pl.Expr, part: pl.Expr) -> pl.Expr:
 
 def _split_part(text: pl.Expr, separator: pl.Expr, index: pl.Expr) -> pl.Expr:
     parts = pl.when(separator == "").then(pl.concat_list(text)).otherwise(text.str.split(separator))
-    place = pl.when(index > 0).then(index - 1).when(index < 0).then(index)
-    part = parts.list.get(place.clip(-(2**31), 2**31), null_on_oob=True).fill_null("")
-    known = text.is_not_null() & separator.is_not_null() & place.is_not_null()
+    offset = pl.when(index > 0).then(index - 1).when(index < 0).then(index)
+    part = parts.list.get(offset.clip(-(2**31), 2**31), null_on_oob=True).fill_null("")
+    known = text.is_not_null() & separator.is_not_null() & offset.is_not_null()
     return pl.when(known).then(part)
 
 
@@ -61,7 +61,7 @@ def _repeat(text: pl.Expr, count: pl.Expr) -> pl.Expr:
 def _pad(left: bool) -> Callable[..., pl.Expr]:
     def build(text: pl.Expr, length: pl.Expr, fill: str = " ") -> pl.Expr:
         if len(fill) != 1:
-            raise Wrong(f"a text is filled up with one character, got '{fill}'.")
+            raise Wrong(f"the fill must be one character, got '{fill}'.")
         size = pl.when(length <= _LONGEST).then(length.clip(0, _LONGEST))
         padded = (text.str.pad_start if left else text.str.pad_end)(size.fill_null(0), fill)
         return pl.when(size.is_not_null()).then(padded.str.head(size.fill_null(0)))
@@ -86,19 +86,19 @@ add(
 )
 add(
     "octet_length(data: str|bytes) -> int",
-    "The number of bytes; of a text, those of its UTF-8.",
+    "The number of bytes; for a text, of its UTF-8 encoding.",
     lambda data: data.cast(pl.Binary).bin.size(),
     ("octet_length('grün')", 5),
 )
 add(
     "lower(text: str) -> str",
-    "In lower case.",
+    "The text in lower case.",
     lambda t: t.str.to_lowercase(),
     ("lower('Ab')", "ab"),
 )
 add(
     "upper(text: str) -> str",
-    "In upper case.",
+    "The text in upper case.",
     lambda t: t.str.to_uppercase(),
     ("upper('Ab')", "AB"),
 )
@@ -109,7 +109,7 @@ for _name, _where, _strip, _result in (
 ):
     add(
         f"{_name}(text: str, chars?: const str) -> str",
-        f"Without spaces, or other characters, at {_where}.",
+        f"The text without spaces, or other characters, at {_where}.",
         lambda text, chars=" ", strip=_strip: getattr(text.str, strip)(chars),
         (f"{_name}('  a  ')", _result),
         (f"{_name}('a', 'a')", ""),
@@ -117,7 +117,7 @@ for _name, _where, _strip, _result in (
     )
 add(
     "substr(text: str, start: int, length?: int) -> str",
-    "The part of a text from a position on, as in Postgres; null for a negative length.",
+    "The substring from a position on, as in Postgres; null for a negative length.",
     _substr,
     ("substr('hello', 2, 3)", "ell"),
     ("substr('hello', 4)", "lo"),
@@ -127,32 +127,32 @@ add(
 )
 add(
     "left(text: str, n: int) -> str",
-    "The first n characters; a negative n leaves out the last ones.",
+    "The first n characters; a negative n omits the last ones.",
     lambda text, n: pl.when(n.is_not_null()).then(text.str.head(n.fill_null(0))),
     ("left('hello', 2)", "he"),
     ("left('hello', -2)", "hel"),
 )
 add(
     "right(text: str, n: int) -> str",
-    "The last n characters; a negative n leaves out the first ones.",
+    "The last n characters; a negative n omits the first ones.",
     lambda text, n: pl.when(n.is_not_null()).then(text.str.tail(n.fill_null(0))),
     ("right('hello', 2)", "lo"),
 )
 add(
     "replace(text: str, old: str, new: str) -> str",
-    "With every occurrence of old replaced by new.",
+    "The text with every occurrence of old replaced by new.",
     _replace,
     ("replace('a-b-c', '-', '+')", "a+b+c"),
 )
 add(
     "concat(text...: str) -> str",
-    "Texts put together; unlike with ||, a null counts as the empty text.",
+    "Concatenated texts; unlike with ||, null counts as the empty text.",
     lambda *texts: pl.concat_str(texts, ignore_nulls=True),
     ("concat('a', NULL, 'b')", "ab"),
 )
 add(
     "concat_ws(separator: const str, text...: str) -> str",
-    "Texts put together with a separator; nulls are left out.",
+    "Texts joined by a separator; nulls are skipped.",
     lambda separator, *texts: pl.concat_str(texts, separator=separator, ignore_nulls=True),
     ("concat_ws('-', 'a', NULL, 'b')", "a-b"),
 )
@@ -176,7 +176,7 @@ add(
 )
 add(
     "strpos(text: str, part: str) -> int",
-    "Where a text contains another for the first time, 0 if it doesn't.",
+    "The position of the first occurrence of another text, 0 if there is none.",
     _strpos,
     ("strpos('grün', 'n')", 4),
     ("POSITION('x' IN 'grün')", 0),
@@ -192,26 +192,26 @@ add(
 )
 add(
     "reverse(text: str) -> str",
-    "Backwards.",
+    "The text reversed.",
     lambda text: text.str.reverse(),
     ("reverse('abc')", "cba"),
 )
 add(
     "repeat(text: str, n: int) -> str",
-    "A text n times in a row; null if that has more than a million characters.",
+    "A text repeated n times; null if that exceeds a million characters.",
     _repeat,
     ("repeat('ab', 3)", "ababab"),
 )
 add(
     "lpad(text: str, length: int, fill?: const str) -> str",
-    "Filled up at the start, or cut off at the end, to a length of at most a million.",
+    "The text padded at the start, or truncated at the end, to a length of at most a million.",
     _pad(left=True),
     ("lpad('7', 3, '0')", "007"),
     ("lpad('hello', 2)", "he"),
 )
 add(
     "rpad(text: str, length: int, fill?: const str) -> str",
-    "Filled up, or cut off, at the end to a length of at most a million.",
+    "The text padded or truncated at the end to a length of at most a million.",
     _pad(left=False),
     ("rpad('7', 3, '.')", "7.."),
 )
@@ -232,7 +232,7 @@ add(
 )
 add(
     "regexp_replace(text: str, pattern: const str, new: const str) -> str",
-    "With every match of a regular expression replaced; $1 is its first group.",
+    "The text with every match of a regular expression replaced; $1 is its first group.",
     lambda text, pattern, new: text.str.replace_all(_checked(pattern), new),
     ("regexp_replace('a1b2', '[0-9]', '#')", "a#b#"),
 )

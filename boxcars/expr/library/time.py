@@ -1,4 +1,4 @@
-"""Timestamps, which are in UTC. Formats are those of strftime: ``%Y-%m-%d %H:%M:%S``."""
+"""Time functions. Timestamps are in UTC; formats are those of strftime: ``%Y-%m-%d %H:%M:%S``."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ yyyy=%Y uuuu=%Y yy=%y MMMM=%B MMM=%b MM=%m M=%-m dd=%d d=%-d DDD=%j EEEE=%A EEE=
 HH=%H H=%-H hh=%I h=%-I mm=%M ss=%S SSS=%3f SSSSSS=%6f a=%p XXX=%:z Z=%z
 """
 _JAVA = dict(pair.split("=") for pair in _SPELLED.split())
-"""What the letters of a pattern of Java, which Spark has too, are in strftime."""
+"""Java (and Spark) pattern letters and their strftime directives."""
 
 
 def _from_java(pattern: str) -> str | None:
-    """A pattern of Java as a format, if it looks like one.
+    """Convert a Java pattern to a strftime format; None if it is not one.
 
     >>> _from_java("yyyy-MM-dd'T'HH:mm")
     '%Y-%m-%dT%H:%M'
@@ -78,20 +78,20 @@ def _checked(layout: str) -> str:
     if not re.search("%[^%]", layout):
         better = _from_java(layout) or "%Y-%m-%d %H:%M:%S"
         raise Wrong(
-            f"'{layout}' would be the same text for every timestamp: a format has directives with "
-            f"%, those of strftime. Write '{better}'."
+            f"'{layout}' gives the same text for every timestamp: a format needs strftime "
+            f"directives with %. Write '{better}'."
         )
     sample = pl.lit(datetime(2024, 1, 2, 3, 4, 5))
     zoned = sample.dt.replace_time_zone("UTC") if "%z" in layout else sample
     try:
         pl.select(zoned.dt.strftime(layout))
     except pl.exceptions.PolarsError:
-        raise Wrong(f"'{layout}' is not a format of a timestamp.") from None
+        raise Wrong(f"'{layout}' is not a timestamp format.") from None
     return layout
 
 
 def _fraction(layout: str, instead: str) -> str:
-    """The directive %f as Python has it: microseconds, after a point; elsewhere it has no width."""
+    """Translate %f as in Python: microseconds, after a point; elsewhere it has no width."""
     found = re.sub(r"(?<!%)((?:%%)*)\.%f", rf"\1{instead}", layout)
     if re.search(r"(?<!%)(?:%%)*%f", found):
         raise Wrong(f"'{layout}': %f is the fraction of a second, after a point: write '%S.%f'.")
@@ -136,8 +136,8 @@ add(
 )
 add(
     "strftime(time: timestamp, format: const str) -> str",
-    "A timestamp as a text, by a format of strftime such as '%Y-%m-%d %H:%M:%S'; the patterns of "
-    "Java and Spark ('yyyy-MM-dd') are an error, which says how to write them.",
+    "A timestamp as text, by a strftime format such as '%Y-%m-%d %H:%M:%S'; Java and Spark "
+    "patterns ('yyyy-MM-dd') are an error, which shows the strftime format.",
     _strftime,
     ("strftime(TIMESTAMP '2024-05-19', '%d.%m.%Y')", "19.05.2024"),
     ("strftime(TIMESTAMP '2024-05-19 10:20:30.5', '%S.%f')", "30.500000"),
@@ -145,8 +145,7 @@ add(
 )
 add(
     "strptime(text: str, format?: const str) -> timestamp",
-    "A text as a timestamp, by a format of strftime, or by ISO 8601 if there is none; null if it "
-    "doesn't fit.",
+    "A text as a timestamp, by a strftime format, by default ISO 8601; null if it does not match.",
     _strptime,
     ("strptime('19.05.2024', '%d.%m.%Y')", datetime(2024, 5, 19)),
     ("strptime('10:20:30.5 2024-05-19', '%H:%M:%S.%f %Y-%m-%d')", _HALF),
@@ -162,7 +161,7 @@ add(
 )
 add(
     "from_epoch(seconds: number) -> timestamp",
-    "The timestamp some seconds after 1970.",
+    "The timestamp a number of seconds after 1970.",
     lambda seconds: bounded(micros(seconds)),
     ("from_epoch(60)", datetime(1970, 1, 1, 0, 1)),
 )

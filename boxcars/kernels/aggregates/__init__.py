@@ -1,1 +1,1 @@
-"""Aggregate functions: built in, incremental, and the user's own."""
+"""Aggregate functions: built-in, partial, and user-defined."""

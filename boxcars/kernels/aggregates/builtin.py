@@ -1,4 +1,4 @@
-"""The functions of aggregates: their types, and how each is computed for all windows at once."""
+"""Built-in aggregate functions: their types, and their values for all windows at once."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Function:
-    """A function of an aggregate.
+    """An aggregate function.
 
-    ``result`` is its type rule; ``compute`` gives its value for each window, from its arguments
-    as columns of the tuples. With ``partial`` it can also be computed bit by bit. For one that is
-    ``distinct``, a value that comes again makes no difference. Where there is a ``constant``, the
-    second argument must be one, and it raises :class:`Wrong` if its value is not possible.
+    ``result`` is its type rule; ``compute`` returns its value for each window, given its arguments
+    as columns. With ``partial`` it can also be computed incrementally. Repeated values make no
+    difference to a ``distinct`` function. Where there is a ``constant``, the second argument must
+    be a constant; the check raises :class:`Wrong` if its value is invalid.
     """
 
     name: str
@@ -65,23 +65,23 @@ def _quantile_type(types: Sequence[Type]) -> Type:
     return _float(types)
 
 
-def _share(value: Any) -> None:
+def _check_fraction(value: Any) -> None:
     if value is None or not 0 <= value <= 1:
-        raise Wrong(f"needs a share between 0 and 1, got {value}.")
+        raise Wrong(f"needs a fraction between 0 and 1, got {value}.")
 
 
-def _some(value: Any) -> None:
+def _check_number(value: Any) -> None:
     if value is None or value < 1:
         raise Wrong(f"needs a number of values of at least 1, got {value}.")
 
 
-def _text(value: Any) -> None:
+def _check_separator(value: Any) -> None:
     if value is None:
-        raise Wrong("needs a text between the others, got null.")
+        raise Wrong("needs a separator text, got null.")
 
 
 def _valid_counts(windows: Windows, column: pl.Series) -> Ints:
-    """How many values that are not null each window holds."""
+    """Number of non-null values in each window."""
     if column.null_count() == 0:
         return windows.counts
     valid = column.is_not_null().to_numpy().astype(np.int64)
@@ -93,7 +93,7 @@ def _count(windows: Windows, columns: Columns) -> pl.Series:
 
 
 def _nulled(values: pl.Series, counts: Ints) -> pl.Series:
-    """Null where nothing was counted."""
+    """Null where the count is 0."""
     if len(counts) == 0 or counts.min() > 0:
         return values
     return pl.select(pl.when(pl.Series(counts) > 0).then(values)).to_series()
@@ -114,8 +114,8 @@ def _avg(windows: Windows, columns: Columns) -> pl.Series:
         return _nulled(pl.Series(np.divide(sums, counts, out=sums)), counts)
 
 
-def _bit_by_bit(name: str, doc: str, result: Callable[[Sequence[Type]], Type]) -> Function:
-    """A function of one argument that is computed from partial results, which is as fast."""
+def _from_partials(name: str, doc: str, result: Callable[[Sequence[Type]], Type]) -> Function:
+    """A function of one argument that is computed from partial results, just as fast."""
     partial = PARTIALS[name]
     combined = partial.fold
     assert combined is not None
@@ -154,8 +154,8 @@ def _lists(windows: Windows, column: pl.Series) -> pl.Series:
     counts = windows.counts
     ends = np.cumsum(counts)
     rows = np.repeat(np.arange(len(counts)), counts)
-    places = np.arange(len(rows)) - np.repeat(ends - counts, counts)
-    index = np.repeat(windows.slices.lo, counts) + places
+    offsets = np.arange(len(rows)) - np.repeat(ends - counts, counts)
+    index = np.repeat(windows.slices.lo, counts) + offsets
     frame = pl.DataFrame({"row": rows, "value": column.gather(index)})
     return frame.group_by("row", maintain_order=True).agg("value")["value"]
 
@@ -195,34 +195,34 @@ _FUNCTIONS = (
     Function(
         "count",
         "count(x?)",
-        "How many tuples there are, or how many with x not null.",
+        "The number of tuples, or of those where x is not null.",
         (0, 1),
         _always(Type.INT),
         _count,
     ),
-    Function("sum", "sum(x)", "The sum; nulls do not count.", (1, 1), _number, _sum),
-    Function("avg", "avg(x)", "The mean; nulls do not count.", (1, 1), _float, _avg),
-    _bit_by_bit("min", "The least value.", _same),
-    _bit_by_bit("max", "The greatest value.", _same),
-    _bit_by_bit("first", "The value of the first tuple.", _same),
-    _bit_by_bit("last", "The value of the last tuple.", _same),
-    _bit_by_bit("delta", "The last value minus the first.", _number),
-    Function("median", "median(x)", "The value in the middle.", (1, 1), _float, _median),
+    Function("sum", "sum(x)", "The sum; nulls are ignored.", (1, 1), _number, _sum),
+    Function("avg", "avg(x)", "The mean; nulls are ignored.", (1, 1), _float, _avg),
+    _from_partials("min", "The least value.", _same),
+    _from_partials("max", "The greatest value.", _same),
+    _from_partials("first", "The value of the first tuple.", _same),
+    _from_partials("last", "The value of the last tuple.", _same),
+    _from_partials("delta", "The last value minus the first.", _number),
+    Function("median", "median(x)", "The median.", (1, 1), _float, _median),
     Function(
         "quantile",
-        "quantile(x, share)",
-        "The value below which a constant share of the values lies, interpolated.",
+        "quantile(x, fraction)",
+        "The value below which a constant fraction of the values lies, interpolated.",
         (2, 2),
         _quantile_type,
         _quantile,
-        constant=_share,
+        constant=_check_fraction,
     ),
-    _bit_by_bit("variance", "The sample variance; null for fewer than two values.", _float),
-    _bit_by_bit("stddev", "The square root of the variance.", _float),
+    _from_partials("variance", "The sample variance; null for fewer than two values.", _float),
+    _from_partials("stddev", "The square root of the variance.", _float),
     Function(
         "count_distinct",
         "count_distinct(x)",
-        "How many different values there are.",
+        "The number of distinct values.",
         (1, 1),
         _always(Type.INT),
         _count_distinct,
@@ -230,12 +230,12 @@ _FUNCTIONS = (
     ),
     Function(
         "concat",
-        "concat(text, between?)",
-        "All texts in order, with a constant text between them.",
+        "concat(text, separator?)",
+        "All texts in order, joined by a constant separator.",
         (1, 2),
         _concat_type,
         _concat,
-        constant=_text,
+        constant=_check_separator,
     ),
     Function(
         "top",
@@ -244,7 +244,7 @@ _FUNCTIONS = (
         (2, 2),
         _top_type,
         _top,
-        constant=_some,
+        constant=_check_number,
     ),
     Function(
         "timed_out",
@@ -268,17 +268,17 @@ SYNONYMS: Mapping[str, str] = {
 }
 
 
-_yours: dict[str, Function] = {}
+_registered: dict[str, Function] = {}
 """The functions that the user has registered."""
 
 
 def register_function(new: Function) -> None:
-    """Add a function of the user's, who may replace his own but none of ours."""
+    """Register a user-defined function; it may replace another one, but no built-in."""
     if new.name in FUNCTIONS or new.name in SYNONYMS:
         raise Wrong(f"'{new.name}' is a built-in aggregate: give yours another name.")
-    _yours[new.name] = new
+    _registered[new.name] = new
 
 
 def find_function(name: str) -> Function | None:
-    """The function of that name, or of which that is a synonym."""
-    return FUNCTIONS.get(SYNONYMS.get(name, name)) or _yours.get(name)
+    """The function of that name or synonym."""
+    return FUNCTIONS.get(SYNONYMS.get(name, name)) or _registered.get(name)

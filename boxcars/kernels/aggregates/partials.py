@@ -1,8 +1,8 @@
-"""Functions bit by bit: what is kept of a window that grows, instead of its tuples.
+"""Partial aggregates: what is stored of a growing window in place of its tuples.
 
-Each tuple is *lifted* to a few columns, its partial result; partial results are combined one after
+Each tuple is *lifted* to a partial result, a few columns; partial results are combined one after
 the other (*scan*); a partial result is *finished* to the value of the function. The partial result
-of all tuples so far stands for them, so a window may grow for ever.
+of all tuples so far replaces them, so a window may grow without bound.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from boxcars.kernels.columns.folds import LEAST, MOST, SUM, Windows, fold, fold_moments, merge, scan
-from boxcars.kernels.columns.frames import values_at
+from boxcars.kernels.columns.frames import take_values
 from boxcars.kernels.columns.keys import ordered_numbers
 
 Ints = NDArray[np.int64]
@@ -28,11 +28,11 @@ _Combined = Callable[[int, Numbers], Numbers]
 
 @dataclass(frozen=True)
 class Partial:
-    """How a function is computed bit by bit.
+    """How a function is computed incrementally.
 
-    ``lift`` takes the arguments of tuples and their number; ``scan`` takes partial results in the
-    order of their groups and where each group starts, and combines each with those before it;
-    ``fold``, where there is one, combines those of each window.
+    ``lift`` takes the arguments of tuples and their number; ``scan`` takes partial results in group
+    order and the start of each group, and combines each with those before it; ``fold``, where there
+    is one, combines those of each window.
     """
 
     lift: Callable[[Columns, int], Columns]
@@ -101,7 +101,7 @@ def _scan_ends(columns: Columns, starts: Ints) -> Columns:
 
 
 def _extremes(greatest: bool, column: pl.Series, some: Ints, combined: _Combined) -> pl.Series:
-    """The least or greatest values of groups, null where there are none."""
+    """The minima or maxima of groups, null where there are no values."""
     numbers, back = ordered_numbers(column)
     # A null changes nothing: NaN is the greatest of all, as in folds.combine.
     limits = (-np.inf, np.nan) if numbers.dtype == pl.Float64 else (-(2**63), 2**63 - 1)
@@ -134,11 +134,11 @@ def _fold_sums(columns: Columns, windows: Windows) -> Columns:
 
 
 def _fold_first(columns: Columns, windows: Windows) -> Columns:
-    return [values_at(columns[0], windows.slices.lo)]
+    return [take_values(columns[0], windows.slices.lo)]
 
 
 def _fold_last(columns: Columns, windows: Windows) -> Columns:
-    return [values_at(columns[0], windows.slices.hi - 1)]
+    return [take_values(columns[0], windows.slices.hi - 1)]
 
 
 def _fold_ends(columns: Columns, windows: Windows) -> Columns:
@@ -209,4 +209,4 @@ PARTIALS: Mapping[str, Partial] = {
     "variance": Partial(_lift_variance, _scan_variance, _finish_variance, _fold_variance),
     "stddev": Partial(_lift_variance, _scan_variance, _finish_stddev, _fold_variance),
 }
-"""The functions that need no tuples; the others, such as median, look at all of a window's."""
+"""The functions that do not need all tuples; others, such as median, do."""

@@ -1,4 +1,4 @@
-"""Aggregate functions of the user's own: a small class, compiled where numba can do it."""
+"""User-defined aggregate functions: a small class, compiled by numba where possible."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def aggregate(*, name: str = "", compile: bool | None = None) -> Callable[[C], C
 def aggregate(
     cls: C | None = None, /, *, name: str = "", compile: bool | None = None
 ) -> C | Callable[[C], C]:
-    """Make a class callable as a function of aggregates.
+    """Register a class as an aggregate function.
 
-    The class has ``start()``, ``add(state, x)``, ``finish(state)`` and perhaps ``combine(a, b)``;
-    a state is a value or a tuple of values. Tuples with a null argument are passed over, and a
-    window without any other is null. With ``combine`` every window costs the same, however many
-    tuples it holds. ``compile`` True insists on numba, False does without; None tries.
+    The class has ``start()``, ``add(state, x)``, ``finish(state)`` and optionally ``combine(a,
+    b)``; a state is a value or a tuple of values. Tuples with a null argument are skipped; a window
+    without any other tuple is null. With ``combine`` every window costs the same, however many
+    tuples it holds. ``compile=True`` requires numba, ``False`` disables it, ``None`` tries it.
 
     >>> @aggregate
     ... class product:
@@ -88,7 +88,7 @@ def aggregate(
 
 @dataclass(frozen=True)
 class _Ready:
-    """An aggregate for arguments of certain types: its loops and the types of its state."""
+    """An aggregate for arguments of given types: its loops and the types of its state."""
 
     loops: Loops
     state: tuple[Type, ...]
@@ -97,7 +97,7 @@ class _Ready:
 
 @dataclass(frozen=True)
 class UserAggregate:
-    """What the user wrote, with the types of its arguments (None is any) and of its result."""
+    """A user-defined aggregate, with the types of its arguments (None: any) and its result."""
 
     name: str
     doc: str
@@ -112,7 +112,7 @@ class UserAggregate:
     ready: dict[tuple[Type, ...], _Ready] = field(default_factory=dict)
 
     def function(self) -> Function:
-        """The function as the aggregate box knows it."""
+        """The function as the aggregate box uses it."""
         names = [
             f"{name}?" if i >= self.least else name for i, (name, _) in enumerate(self.parameters)
         ]
@@ -143,13 +143,13 @@ class UserAggregate:
             self._run(ready.loops.windows, *given, slices.lo, slices.hi, slices.parts, out, found)
             return _nulled(pl.Series(out), pl.Series(found))
         values: list[Any] = [None] * rows
-        places = (windows.blocks, slices.lo, slices.hi, slices.parts)
-        given = (*_lists(columns, len(windows.blocks)), *(array.tolist() for array in places))
+        arrays = (windows.blocks, slices.lo, slices.hi, slices.parts)
+        given = (*_lists(columns, len(windows.blocks)), *(array.tolist() for array in arrays))
         self._run(ready.loops.windows, *given, values, [False] * rows)
         return self._series(values, self.returns)
 
     def _prepare(self, columns: Columns) -> tuple[list[pl.Series], _Ready]:
-        """The arguments in the types that were asked for, and the loops for these."""
+        """Cast the arguments to the declared types; returns them and the loops for them."""
         wanted = [type_ for _, type_ in self.parameters[: len(columns)]]
         cast = [c if t is None else c.cast(t.dtype) for c, t in zip(columns, wanted, strict=True)]
         types = tuple(Type.of(column.dtype) or Type.UNKNOWN for column in cast)
@@ -158,7 +158,7 @@ class UserAggregate:
         return cast, self.ready[types]
 
     def _make(self, types: tuple[Type, ...]) -> _Ready:
-        """Compile the loops, or take them as they are."""
+        """Compile the loops, or fall back to plain Python."""
         reason: object = "its values are not all numbers"
         start = self._run(plain(self.start))
         if self.compile is not False and all(t in NUMBERS for t in (*types, self.returns)):
@@ -182,7 +182,9 @@ class UserAggregate:
         start = settle(start, add, combine, types)
         result = result_type(finish, start)
         if not self.returns.accepts(result):
-            raise BoxcarsError(f"{self.name}.finish gives {a(result)}, but it says {self.returns}.")
+            raise BoxcarsError(
+                f"{self.name}.finish returns {a(result)}, but declares {self.returns}."
+            )
 
         @numba.njit
         def begin() -> Any:
@@ -207,17 +209,17 @@ class UserAggregate:
             return pl.Series(values, dtype=type_.dtype, strict=True)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
             got = next(v for v in values if v is not None and not _is(v, type_))
-            raise BoxcarsError(f"{self.name} gave {got!r}, which is not {a(type_)}.") from None
+            raise BoxcarsError(f"{self.name} returned {got!r}, which is not {a(type_)}.") from None
 
     def _partial(self) -> Partial | None:
-        """The function bit by bit, where states can be kept as columns."""
+        """The incremental form of the function, where states can be stored as columns."""
         start = self._run(plain(self.start))
         if any(type(value) not in _ANNOTATIONS for value in values_of(start)):
             return None
         return Partial(self._lift, self._scan, self._finish)
 
     def _lift(self, columns: Columns, number: int) -> Columns:
-        """State and truth that there is one; without combine also the arguments, to add them."""
+        """State columns and whether each is set; without ``combine`` also the arguments to add."""
         columns, ready = self._prepare(columns)
         given, valid = (_arrays if ready.compiled else _lists)(columns, number)
         states = tuple(
@@ -232,8 +234,8 @@ class UserAggregate:
         size = len(ready.state)
         states, some = _contents(columns[: size + 1], ready.compiled)
         given, _ = (_arrays if ready.compiled else _lists)(columns[size + 1 :], len(some))
-        places = starts if ready.compiled else starts.tolist()
-        self._run(ready.loops.scan, states, some, given, places)
+        bounds = starts if ready.compiled else starts.tolist()
+        self._run(ready.loops.scan, states, some, given, bounds)
         return self._columns(ready, states, some) + list(columns[size + 1 :])
 
     def _finish(self, columns: Columns) -> pl.Series:
@@ -249,7 +251,7 @@ class UserAggregate:
         return self._series(values, self.returns)
 
     def _columns(self, ready: _Ready, states: Any, some: Any) -> list[pl.Series]:
-        """A state as columns, for Polars."""
+        """Convert a state to columns."""
         found = [
             self._series(column.tolist() if ready.compiled else column, type_)
             for column, type_ in zip(states, ready.state, strict=True)
@@ -287,7 +289,7 @@ def _lists(columns: Columns, number: int) -> tuple[tuple[Any, ...], Any]:
 
 
 def _contents(columns: Columns, compiled: bool) -> tuple[tuple[Any, ...], Any]:
-    """A state from its columns, such that it can be written to."""
+    """Read a state from its columns, as writable copies."""
     *states, some = (np.array(c.to_numpy()) if compiled else c.to_list() for c in columns)
     return tuple(states), some
 
@@ -305,7 +307,7 @@ def _is(value: Any, type_: Type) -> bool:
 
 
 def _read(cls: type, name: str, compile: bool | None) -> UserAggregate:
-    """Look at the class; what is wrong with it is said now."""
+    """Validate the class, and read its methods and types."""
     parts: dict[str, Any] = {
         part: getattr(cls, part, None) for part in ("start", "add", "finish", "combine")
     }
@@ -314,7 +316,7 @@ def _read(cls: type, name: str, compile: bool | None) -> UserAggregate:
         if function is None and part in ("finish", "combine"):
             continue
         if not callable(function):
-            raise Wrong(f"the aggregate '{name}' needs {part}.")
+            raise Wrong(f"the aggregate '{name}' needs a method {part}.")
         got = len(inspect.signature(plain(function)).parameters)
         if got != number if number is not None else got < 1:
             wanted = "the state and the arguments" if number is None else f"{number} arguments"
@@ -347,23 +349,23 @@ def _hints(function: Any) -> dict[str, Any]:
 
 
 def _type(name: str, hint: Any) -> Type | None:
-    """The type that an annotation stands for."""
+    """The field type of an annotation."""
     if typing.get_origin(hint) in (Union, UnionType):
         hint = next(one for one in typing.get_args(hint) if one is not NoneType)
     if hint is None or hint is Any:
         return None
     if hint not in _ANNOTATIONS:
         known = ", ".join(one.__name__ for one in _ANNOTATIONS)
-        raise Wrong(f"{name} has {hint!r} as a type, expected one of {known}.")
+        raise Wrong(f"{name} has the type {hint!r}, expected one of {known}.")
     return _ANNOTATIONS[hint]
 
 
 def _return_type(name: str, parts: Any) -> Type:
-    """What finish says that it returns; without finish, the type of the state."""
+    """The declared return type of ``finish``; without ``finish``, the type of the state."""
     if parts["finish"] is None:
         found = _ANNOTATIONS.get(type(plain(parts["start"])()))
     else:
         found = _type(name, _hints(parts["finish"]).get("return"))
     if found is None:
-        raise Wrong(f"say what {name} gives: def finish(state) -> float.")
+        raise Wrong(f"declare the result type of {name}: def finish(state) -> float.")
     return found

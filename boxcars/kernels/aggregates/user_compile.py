@@ -1,8 +1,8 @@
-"""What numba makes of the functions of an aggregate: the types of its state, and code on disk.
+"""Compilation of user-defined aggregates by numba: the types of the state, and code on disk.
 
-Numba keeps compiled code in files, but it does not notice when a function that was called from
-there has changed. So we look at all that the functions of an aggregate depend on, and keep their
-code under a fingerprint of that. Where it can't be told nothing is kept.
+numba caches compiled code on disk, but does not notice changes in functions called from there. So
+the cache key is a fingerprint of everything the functions depend on. Where these dependencies
+cannot be determined, nothing is cached.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NUMBERS: Mapping[Type, Any] = {
     Type.INT: np.int64,
     Type.FLOAT: np.float64,
 }
-"""What numba computes with, from narrow to wide, and the arrays it lies in."""
+"""The types numba computes with, from narrow to wide, and their array types."""
 
 _numba: Any = numba
 _KINDS: Mapping[Any, Type] = {_numba.from_dtype(np.dtype(n)): type_ for type_, n in NUMBERS.items()}
@@ -35,7 +35,7 @@ _LIBRARIES = ("math", "cmath", "numpy")
 
 
 class NotNumbers(Exception):
-    """A state that numba can't keep as numbers."""
+    """The state cannot be compiled to numbers."""
 
 
 def values_of(state: Any) -> tuple[Any, ...]:
@@ -44,12 +44,12 @@ def values_of(state: Any) -> tuple[Any, ...]:
 
 
 def plain(function: Any) -> Any:
-    """A function as Python runs it."""
+    """The plain Python function."""
     return function.py_func if isinstance(function, Dispatcher) else function
 
 
 class _Cache(FunctionCache):
-    """Compiled code on disk, under a key of ours."""
+    """Compiled code on disk, under our cache key."""
 
     def __init__(self, function: Any, key: str) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
@@ -60,18 +60,18 @@ class _Cache(FunctionCache):
 
 
 def jitted(function: Any, key: str | None) -> Any:
-    """A function as numba compiles it; with a key the code of a module is kept on disk."""
+    """Compile a function; with a key, the code of an importable module is cached on disk."""
     if isinstance(function, Dispatcher):
         return function
     made = numba.njit(function)
     if key is not None and function.__module__ in sys.modules:
-        with suppress(RuntimeError, OSError):  # it was typed in, or there is nowhere to write to
+        with suppress(RuntimeError, OSError):  # defined interactively, or no writable cache folder
             made._cache = _Cache(function, key)
     return made
 
 
 def fingerprint(*things: Any) -> str | None:
-    """A text that changes with all that functions and values depend on; None if it can't be told.
+    """Hash everything that functions and values depend on; None if that is unknown.
 
     >>> fingerprint(lambda x: x + 1) == fingerprint(lambda x: x + 1) != fingerprint(lambda x: x + 2)
     True
@@ -85,7 +85,7 @@ def fingerprint(*things: Any) -> str | None:
 
 
 def _facts(thing: Any, seen: set[int]) -> Iterator[str]:
-    """Everything that something depends on, in words."""
+    """Everything that a value depends on, as text."""
     thing = plain(thing)
     if isinstance(thing, tuple):
         yield "("
@@ -95,7 +95,7 @@ def _facts(thing: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, FunctionType):
         if id(thing) not in seen:
             seen.add(id(thing))
-            yield str(thing.__module__)  # numba's files refer to the module that it came from
+            yield str(thing.__module__)  # numba's cache files refer to the module
             cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
             yield from _facts((thing.__code__, cells, thing.__defaults__), seen)
             for name in _names(thing.__code__):
@@ -112,7 +112,7 @@ def _facts(thing: Any, seen: set[int]) -> Iterator[str]:
     ):
         yield thing.__name__
     else:
-        raise NotNumbers(f"it is not known what {thing!r} depends on")
+        raise NotNumbers(f"the dependencies of {thing!r} are unknown")
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -123,21 +123,21 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _returned(function: Any, *types: Any) -> Any:
-    """What a function gives for arguments of these types."""
-    _, _, whole, _ = function.get_call_template(types, {})  # whole: with arguments left out
-    return function.overloads[tuple(whole)].signature.return_type
+    """The return type of a function for arguments of these types."""
+    _, _, full, _ = function.get_call_template(types, {})  # full: with default arguments
+    return function.overloads[tuple(full)].signature.return_type
 
 
 def result_type(finish: Any, state: Any) -> Type:
-    """The type of what finish gives for a state like this; it may also be None."""
+    """The return type of ``finish`` for such a state; it may also return None."""
     result = _returned(finish, _numba.typeof(state))
     return _kind(result.type if isinstance(result, numba.types.Optional) else result)
 
 
 def settle(start: Any, add: Any, combine: Any, types: Sequence[Type]) -> Any:
-    """The start in the types of what add and combine give: 0 becomes 0.0 where floats are added."""
+    """Widen the start state to what ``add`` and ``combine`` return: 0 becomes 0.0 for floats."""
     if any(type(value) not in _PYTHON.values() for value in values_of(start)):
-        raise NotNumbers("its state is not made of numbers")
+        raise NotNumbers("its state has values that are not numbers")
     given = [_numba.from_dtype(np.dtype(NUMBERS[type_])) for type_ in types]
     for _ in range(2 * len(values_of(start)) + 1):
         now = _numba.typeof(start)
@@ -147,16 +147,16 @@ def settle(start: Any, add: Any, combine: Any, types: Sequence[Type]) -> Any:
             return start
         for type_ in got:
             start = _widened(start, type_)
-    raise NotNumbers("its state does not keep its types")
+    raise NotNumbers("the types of its state change")
 
 
 def _widened(start: Any, type_: Any) -> Any:
-    """The start with each value at least as wide as in a type of numba's."""
+    """Widen each value of the start state to a numba type."""
     if not isinstance(start, tuple):
         return _wider(start, _kind(type_))
     parts: Any = type_ if isinstance(type_, numba.types.BaseTuple) else ()
     if len(parts) != len(start):
-        raise NotNumbers("its state does not keep its form")
+        raise NotNumbers("the length of its state changes")
     return tuple(_wider(value, _kind(part)) for value, part in zip(start, parts, strict=True))
 
 
@@ -166,7 +166,7 @@ def _wider(value: Any, kind: Type) -> Any:
 
 
 def _kind(type_: Any) -> Type:
-    """The type of ours that a type of numba's is."""
+    """The field type of a numba type."""
     if type_ not in _KINDS:
-        raise NotNumbers(f"numba makes {type_} of it")
+        raise NotNumbers(f"numba infers the type {type_}")
     return _KINDS[type_]

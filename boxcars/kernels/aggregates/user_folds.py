@@ -1,7 +1,7 @@
-"""The loops behind aggregates of the user's own, for numba and for plain Python alike.
+"""The loops of user-defined aggregates, for numba and for plain Python alike.
 
 Each loop is written once, over the user's ``add``, ``combine`` and ``finish``. Compiled, columns
-are arrays; otherwise they are lists, and values are what Python has.
+are arrays; otherwise they are lists of Python values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Call = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Steps:
-    """What the user wrote, ready to be called from a loop."""
+    """The user's methods, ready to be called from a loop."""
 
     begin: Call
     add: Call
@@ -37,7 +37,7 @@ class Loops:
 
 
 def make_loops(steps: Steps, arguments: int, size: int | None, jit: Jit) -> Loops:
-    """The loops for a number of arguments and of values in a state; None is a single value."""
+    """Build the loops for a number of arguments and of state values; None: a single value."""
     add_at = jit(_add_at(steps.add, arguments))
     load, store = (jit(function) for function in _state_access(size))
     begin, finish, combine = steps.begin, steps.finish, steps.combine
@@ -59,7 +59,7 @@ def _add_at(add: Call, arguments: int) -> Call:
 
 
 def _state_access(size: int | None) -> tuple[Call, Call]:
-    """Functions that load and store a state that lies in columns."""
+    """Functions that load and store a state in columns."""
     if size is None:
         return (
             _define("def load(columns, i):\n    return columns[0][i]"),
@@ -74,7 +74,7 @@ def _state_access(size: int | None) -> tuple[Call, Call]:
 
 
 def _define(source: str, **names: Any) -> Call:
-    """The function that a source text of ours defines."""
+    """The function that this source text defines."""
     scope = dict(names)
     exec(source, scope)
     function: Call = scope[source.partition("(")[0].removeprefix("def ")]
@@ -94,7 +94,7 @@ def _direct(begin: Call, add_at: Call) -> Call:
 
 
 def _each(direct: Call, finish: Call) -> Call:
-    """Each window tuple by tuple."""
+    """Fold each window tuple by tuple."""
 
     def windows(
         columns: Any, valid: Any, _blocks: Any, lo: Any, hi: Any, _parts: Any, out: Any, found: Any
@@ -148,7 +148,7 @@ def _tails(begin: Call, add_at: Call, combine: Call) -> Call:
 
 
 def _blocks(combine: Call, finish: Call, direct: Call, heads: Call, tails: Call) -> Call:
-    """Each window from the tail of a block and the head of the next, never in another order."""
+    """Combine each window from the tail of a block and the head of the next, in this order."""
 
     def windows(
         columns: Any, valid: Any, blocks: Any, lo: Any, hi: Any, parts: Any, out: Any, found: Any
@@ -177,7 +177,7 @@ def _blocks(combine: Call, finish: Call, direct: Call, heads: Call, tails: Call)
 
 
 def _lift(begin: Call, add_at: Call, store: Call) -> Call:
-    """The state of each tuple alone."""
+    """The state of each single tuple."""
 
     def lift(columns: Any, valid: Any, states: Any) -> None:
         for i in range(len(valid)):
@@ -202,7 +202,7 @@ def _scan(load: Call, store: Call, combine: Call) -> Call:
 
 
 def _scan_tuples(load: Call, store: Call, add_at: Call) -> Call:
-    """Add each tuple to what is before it in its group; only the first may be more than one."""
+    """Add each tuple to the state before it; only the first of a group may cover several tuples."""
 
     def scan(states: Any, some: Any, columns: Any, starts: Any) -> None:
         for group in range(len(starts) - 1):

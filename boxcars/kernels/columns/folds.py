@@ -1,8 +1,8 @@
-"""Folds over slices: a sum, a least value and the like for every window, in constant time each.
+"""Folds over slices: sums, minima, maxima and moments of every window, in constant time each.
 
-``blocks`` numbers the block of each tuple, ``parts`` says whether a window is the tail of a block,
-the head of one, or both (:mod:`boxcars.kernels.columns.slices`). The tuples of a pane are added up
-first and then the panes, so a pane that is added up already gives the same, to the last bit.
+``blocks`` numbers the block of each tuple; ``parts`` says whether a window is the tail of a block,
+the head of one, or both (:mod:`boxcars.kernels.columns.slices`). The tuples of a pane are combined
+first and then the panes, so a pre-aggregated pane gives a bit-identical result.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.columns.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
+from boxcars.kernels.columns.slices import DIRECT, HEAD, TAIL, Flags, Indices, Ints, Slices
 
 Numbers = NDArray[Any]
-Truths = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 SUM, LEAST, MOST = range(3)
-"""Ways to combine two values. A number and not a function: numba would compile a loop over a
-function that is handed to it again in every process."""
+"""How to combine two values. Numbers rather than functions: numba would recompile a loop over a
+function argument in every process."""
 
 
 @njit(cache=True, nogil=True)
 def combine(how: int, a: Any, b: Any) -> Any:
-    """The sum of two values, or the lesser or the greater one; NaN is the greatest."""
+    """The sum, the minimum or the maximum of two values; NaN is the greatest."""
     if how == SUM:
         return a + b
     if how == LEAST:
@@ -39,33 +39,37 @@ def combine(how: int, a: Any, b: Any) -> Any:
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows to compute functions over: their slices of the tuples, and what closed them.
+    """Windows to aggregate: their slices of the tuples, and which of them timed out.
 
     Without ``panes`` each tuple is a pane of its own.
     """
 
     slices: Slices
     blocks: Ints
-    timed_out: Truths | None = None
+    timed_out: Mask | None = None
     panes: Ints | None = None
 
     @cached_property
     def counts(self) -> Ints:
-        """How many tuples each window holds."""
+        """Number of tuples in each window."""
         return (self.slices.hi - self.slices.lo).astype(np.int64)
 
     @cached_property
-    def places(self) -> tuple[Ints, Ints, Places, Places, Flags]:
-        """What the folds go by."""
+    def arguments(self) -> tuple[Ints, Ints, Indices, Indices, Flags]:
+        """The arguments of the fold loops."""
         panes = np.arange(len(self.blocks)) if self.panes is None else self.panes
         return self.blocks, panes, self.slices.lo, self.slices.hi, self.slices.parts
 
 
 @njit(cache=True, nogil=True)
 def _fold(
-    how: int, values: Numbers, blocks: Ints, panes: Ints, lo: Places, hi: Places, parts: Flags
+    how: int, values: Numbers, blocks: Ints, panes: Ints, lo: Indices, hi: Indices, parts: Flags
 ) -> Numbers:
-    """The combination of all values of each window."""
+    """Combine all values of each window.
+
+    ``heads[i]`` folds the block of ``i`` up to ``i``. ``tails[i]`` folds, after the first loop, the
+    pane of ``i`` up to ``i``; after the second, the block from the pane of ``i`` on.
+    """
     heads, tails = np.empty_like(values), np.empty_like(values)
     if len(values) > 0:  # not by slices: numba compiles their error messages for two seconds
         heads[0] = tails[0] = values[0]
@@ -86,7 +90,7 @@ def _fold(
             tails[i] = tails[i + 1] if same else combine(how, tails[i], tails[i + 1])
     out = np.empty(len(lo), values.dtype)
     for row in range(len(lo)):
-        # All four are at hand: to choose one is faster than to guess a branch.
+        # All four are computed: a select is faster than a mispredicted branch.
         own, tail, head, part = values[lo[row]], tails[lo[row]], heads[hi[row] - 1], parts[row]
         both = combine(how, tail, head)
         folded = tail if part == TAIL else (head if part == HEAD else both)
@@ -99,12 +103,12 @@ def _fold(
 
 def fold(how: int, values: Numbers, windows: Windows) -> Numbers:
     """The sum, the least or the greatest value of each window."""
-    return np.asarray(_fold(how, values, *windows.places))
+    return np.asarray(_fold(how, values, *windows.arguments))
 
 
 @njit(cache=True, nogil=True)
 def scan(how: int, values: Numbers, starts: Ints) -> Numbers:
-    """The combination of each value with all before it in its group."""
+    """Combine each value with all before it in its group (a running fold)."""
     out = values.copy()
     for group in range(len(starts) - 1):
         for i in range(starts[group] + 1, starts[group + 1]):
@@ -114,7 +118,7 @@ def scan(how: int, values: Numbers, starts: Ints) -> Numbers:
 
 @njit(cache=True, nogil=True)
 def merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
-    """Two sets of values described by number, mean and squared deviations, as one (Chan et al.)."""
+    """Merge two sets of values given by count, mean and squared deviations (Chan et al.)."""
     if n == 0:
         return n_, mean_, m2_
     if n_ == 0:
@@ -126,7 +130,7 @@ def merge(n: Any, mean: Any, m2: Any, n_: Any, mean_: Any, m2_: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _heads_and_tails(own: Numbers, blocks: Ints, panes: Ints) -> tuple[Numbers, Numbers]:
-    """For each tuple its block up to it, and from its pane on, as in :func:`_fold`."""
+    """For each tuple, its block up to it and its block from its pane on, as in :func:`_fold`."""
     head, tail = own.copy(), own.copy()
     base = np.zeros(3)
     for i in range(1, len(own)):
@@ -148,7 +152,7 @@ def _heads_and_tails(own: Numbers, blocks: Ints, panes: Ints) -> tuple[Numbers, 
 
 @njit(cache=True, nogil=True)
 def _fold_moments(
-    own: Numbers, blocks: Ints, panes: Ints, lo: Places, hi: Places, parts: Flags
+    own: Numbers, blocks: Ints, panes: Ints, lo: Indices, hi: Indices, parts: Flags
 ) -> Numbers:
     head, tail = _heads_and_tails(own, blocks, panes)
     out = np.zeros((len(lo), 3))
@@ -176,49 +180,49 @@ def _copy_into(out: Numbers, a: Numbers) -> None:
 
 
 def fold_moments(moments: Sequence[Numbers], windows: Windows) -> list[Numbers]:
-    """Number, mean and squared deviations of each window, from those of its tuples."""
-    found = _fold_moments(np.column_stack(moments), *windows.places)
+    """Count, mean and squared deviations of each window, from those of its tuples."""
+    found = _fold_moments(np.column_stack(moments), *windows.arguments)
     return [np.ascontiguousarray(found[:, i]) for i in range(3)]
 
 
 @njit(cache=True, nogil=True)
-def quantiles(values: Numbers, valid: Truths, lo: Places, hi: Places, share: float) -> Numbers:
-    """The quantile of each window, interpolated between neighbours; nan for an empty one."""
+def quantiles(values: Numbers, valid: Mask, lo: Indices, hi: Indices, share: float) -> Numbers:
+    """The quantile of each window, interpolated between neighbors; NaN for an empty one."""
     out = np.empty(len(lo))
     for row in range(len(lo)):
         kept = values[lo[row] : hi[row]][valid[lo[row] : hi[row]]]
         out[row] = np.nan
         if len(kept) > 0:
             kept = np.sort(kept)
-            place = share * (len(kept) - 1)
-            below = int(np.floor(place))
+            rank = share * (len(kept) - 1)
+            below = int(np.floor(rank))
             out[row] = kept[below]
-            if place > below:  # a neighbour may be infinite
+            if rank > below:  # a neighbor may be infinite
                 above = kept[below + 1]
                 if not np.isinf(kept[below]):
-                    out[row] += (above - kept[below]) * (place - below)
+                    out[row] += (above - kept[below]) * (rank - below)
                 elif above == -kept[below]:
                     out[row] = np.nan
     return out
 
 
-def distinct_counts(codes: Ints, number: int, lo: Places, hi: Places) -> Ints:
-    """How many different codes each window holds; a negative code is a null and does not count."""
+def distinct_counts(codes: Ints, number: int, lo: Indices, hi: Indices) -> Ints:
+    """Number of distinct codes in each window; a negative code is a null and does not count."""
     return np.asarray(_distinct_counts(codes, number, lo, hi, np.lexsort((hi, lo))))
 
 
 @njit(cache=True, nogil=True)
-def _distinct_counts(codes: Ints, number: int, lo: Places, hi: Places, order: Ints) -> Ints:
-    """Go from window to window in order, and only look at what comes and what leaves.
+def _distinct_counts(codes: Ints, number: int, lo: Indices, hi: Indices, order: Ints) -> Ints:
+    """Update counters from window to window: only tuples that enter or leave are visited.
 
-    Windows that grow, or slide, cost as much as their tuples together, however many there are.
+    The cost of growing or sliding windows is that of their tuples, however many windows there are.
     """
-    times = np.zeros(number + 1, np.int64)  # the last one is for nulls, whose code is -1
+    times = np.zeros(number + 1, np.int64)  # the last counter is for nulls, whose code is -1
     out = np.zeros(len(lo), np.int64)
     first, last, different = 0, 0, 0
     for row in order:
         begin, end = lo[row], hi[row]
-        if begin >= last:  # nothing in common: what was there leaves
+        if begin >= last:  # disjoint: reset the counters of the previous window
             times[codes[first:last]] = 0
             first, last, different = begin, begin, 0
         for i in range(last, end):
@@ -234,7 +238,7 @@ def _distinct_counts(codes: Ints, number: int, lo: Places, hi: Places, order: In
 
 @njit(cache=True, nogil=True)
 def _step(times: Ints, code: int, by: int) -> int:
-    """Count a code once more or once less; whether there is one code more or less now."""
+    """Add ``by`` to the counter of a code; returns the change in the number of distinct codes."""
     before = times[code]
     times[code] += by
     return (times[code] > 0) - (before > 0) if code >= 0 else 0

@@ -1,4 +1,4 @@
-"""Frames column by column: to select, drop and replace without a query, which small steps feel."""
+"""Frame operations without a Polars query, whose overhead dominates small steps."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import polars as pl
 from numpy.typing import NDArray
 
 
-def picked(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
-    """These columns, in this order."""
+def select_columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """Select columns, in the given order."""
     return pl.DataFrame([frame.get_column(name) for name in names])
 
 
-def without(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
-    """All columns but these, where there are any of them."""
+def drop_columns(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+    """Drop columns, where they exist."""
     left = frame.clone()
     for name in set(names).intersection(frame.columns):
         left.drop_in_place(name)
     return left
 
 
-def replaced(frame: pl.DataFrame, columns: Iterable[pl.Series]) -> pl.DataFrame:
-    """With these columns in place of those of their names, or behind the others.
+def with_columns(frame: pl.DataFrame, columns: Iterable[pl.Series]) -> pl.DataFrame:
+    """Replace columns of the same name; append the others.
 
-    >>> replaced(pl.DataFrame({"a": [1], "b": [2]}), [pl.Series("a", [3]), pl.Series("c", [4])])
+    >>> with_columns(pl.DataFrame({"a": [1], "b": [2]}), [pl.Series("a", [3]), pl.Series("c", [4])])
     shape: (1, 3)
     ┌─────┬─────┬─────┐
     │ a   ┆ b   ┆ c   │
@@ -46,35 +46,35 @@ def replaced(frame: pl.DataFrame, columns: Iterable[pl.Series]) -> pl.DataFrame:
     return changed.hstack(more, in_place=True) if more else changed
 
 
-def whole(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The rows of all frames as one, in pieces; nothing is copied."""
+def concat_rows(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Concatenate frames as chunks, without copying."""
     full = [frame for frame in frames if frame.height] or [frames[-1]]
     found, columns = full[0], full[0].columns
     for frame in full[1:]:
-        found = found.vstack(frame if frame.columns == columns else picked(frame, columns))
+        found = found.vstack(frame if frame.columns == columns else select_columns(frame, columns))
     return found
 
 
-def gathered(frame: pl.DataFrame, places: NDArray[Any]) -> pl.DataFrame:
-    """The rows at these places. From a frame in pieces it takes six times as long as from one."""
-    return (frame.rechunk() if frame.n_chunks() > 1 else frame)[_index(places)]
+def take_rows(frame: pl.DataFrame, index: NDArray[Any]) -> pl.DataFrame:
+    """Take rows by index; rechunks first, since a chunked frame takes six times as long."""
+    return (frame.rechunk() if frame.n_chunks() > 1 else frame)[_as_uint32(index)]
 
 
-def rows_where(frame: pl.DataFrame, mask: NDArray[Any]) -> pl.DataFrame:
-    """The rows for which the mask holds."""
-    return frame if mask.all() else gathered(frame, mask.nonzero()[0])
+def filter_rows(frame: pl.DataFrame, mask: NDArray[Any]) -> pl.DataFrame:
+    """Filter rows by a mask."""
+    return frame if mask.all() else take_rows(frame, mask.nonzero()[0])
 
 
-def values_at(column: pl.Series, places: NDArray[Any]) -> pl.Series:
-    """The values at these places."""
-    return column[_index(places)]
+def take_values(column: pl.Series, index: NDArray[Any]) -> pl.Series:
+    """Take values by index."""
+    return column[_as_uint32(index)]
 
 
-def numbers_of(column: pl.Series) -> NDArray[Any]:
-    """The numbers that a column is stored as."""
+def physical_numbers(column: pl.Series) -> NDArray[Any]:
+    """The physical (stored) numbers of a column."""
     return (column if column.dtype.is_numeric() else column.to_physical()).to_numpy()
 
 
-def _index(places: NDArray[Any]) -> pl.Series:
-    """Places as Polars takes them without a look at each: in half the time."""
-    return pl.Series(places.astype(np.uint32, copy=False))
+def _as_uint32(index: NDArray[Any]) -> pl.Series:
+    """Indices as Polars takes them unchecked, in half the time."""
+    return pl.Series(index.astype(np.uint32, copy=False))

@@ -1,4 +1,4 @@
-"""Group-by keys as numbers: what the loops of the ordered boxes work on."""
+"""Group-by keys encoded as integers, for the loops of the ordered boxes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.columns.frames import gathered, picked, values_at
+from boxcars.kernels.columns.frames import select_columns, take_rows, take_values
 from boxcars.kernels.columns.text_order import order_of_texts
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
-Places = NDArray[np.uint32]
+Indices = NDArray[np.uint32]
 
 _CODE = "__code"
 _FIRST_TABLE = 1 << 12
@@ -25,11 +25,11 @@ _PORTION = 64
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of some tuples: ``codes`` has a number for each tuple, ``table`` a row for each key.
+    """Encoded keys: ``codes`` has a number for each tuple, ``table`` a row for each key.
 
-    Keys are numbered in their own order (null first), so that results that are sorted by number
-    are sorted by key, whatever the order in which the keys came; or, if nobody asks for that, as
-    they come.
+    Keys are numbered in sort order (nulls first), so that results sorted by number are sorted by
+    key, independent of arrival order; or by first appearance, where the order of keys does not
+    matter.
     """
 
     codes: Ints
@@ -40,7 +40,7 @@ class Keys:
 def encode_keys(
     frame: pl.DataFrame, by: Sequence[str], in_order: bool = True, hashes: Hashes | None = None
 ) -> Keys:
-    """Number the keys of the tuples, whose ``hashes`` may be known.
+    """Encode the keys of tuples; ``hashes`` saves the hashing where they are known.
 
     >>> keys = encode_keys(pl.DataFrame({"who": ["b", "a", "b"]}), ["who"])
     >>> keys.codes.tolist(), keys.table["who"].to_list()
@@ -48,9 +48,9 @@ def encode_keys(
     """
     if not by:
         return Keys(np.zeros(frame.height, np.int64), pl.DataFrame(), min(frame.height, 1))
-    columns = picked(frame, by)
+    columns = select_columns(frame, by)
     codes, firsts = factorize(columns.hash_rows().to_numpy() if hashes is None else hashes)
-    table = gathered(columns, firsts)
+    table = take_rows(columns, firsts)
     if not _agree(columns, table, codes):
         return _encode_by_join(columns, table)
     if not in_order:
@@ -62,7 +62,7 @@ def encode_keys(
 
 
 def _order_of(table: pl.DataFrame) -> pl.Series:
-    """The places of the keys in their order."""
+    """Argsort the keys."""
     first = table.to_series()
     order = order_of_texts(first) if table.width == 1 and first.dtype == pl.String else None
     if order is None:
@@ -71,21 +71,21 @@ def _order_of(table: pl.DataFrame) -> pl.Series:
 
 
 def _agree(columns: pl.DataFrame, table: pl.DataFrame, codes: Ints) -> bool:
-    """Whether equal hashes were equal keys, as they all but always are."""
+    """Whether equal hashes mean equal keys, which is all but certain."""
     return all(_same(columns[name], table[name], codes) for name in columns.columns)
 
 
 def _same(column: pl.Series, values: pl.Series, codes: Ints) -> bool:
-    """Whether a column has these values, by number."""
+    """Whether ``column`` equals ``values[codes]``."""
     seen = 0
     if column.dtype == pl.String and len(column) and not column.null_count():
         seen = _same_views(_views(column), _views(values), codes)
     rest = codes[seen:]
-    return not len(rest) or bool(column[seen:].eq_missing(values_at(values, rest)).all())
+    return not len(rest) or bool(column[seen:].eq_missing(take_values(values, rest)).all())
 
 
 def _views(texts: pl.Series) -> Hashes:
-    """What Polars keeps of each text in 16 bytes: it, if it is short, or else where it lies."""
+    """The 16-byte string views of Arrow: the string if it is short, otherwise its location."""
     array = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.newest())
     views = np.frombuffer(array.buffers()[1], np.uint64)
     return views[2 * array.offset : 2 * (array.offset + len(array))].reshape(-1, 2)
@@ -93,7 +93,7 @@ def _views(texts: pl.Series) -> Hashes:
 
 @njit(cache=True, nogil=True)
 def _same_views(views: Hashes, values: Hashes, codes: Ints) -> int:
-    """How many texts at the front are surely the same as their values, without reading them."""
+    """Number of leading strings that equal their values by view alone, without reading them."""
     for i in range(len(codes)):
         code = codes[i]
         if views[i, 0] != values[code, 0] or views[i, 1] != values[code, 1]:
@@ -102,7 +102,7 @@ def _same_views(views: Hashes, values: Hashes, codes: Ints) -> int:
 
 
 def _encode_by_join(columns: pl.DataFrame, table: pl.DataFrame) -> Keys:
-    """Number the keys without hashes of our own: slower, for when two keys share a hash."""
+    """Encode keys by a join: slower, for the case that two keys share a hash."""
     by = columns.columns
     table = columns.unique(maintain_order=False).sort(by, nulls_last=False)
     numbered = table.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(_CODE))
@@ -112,10 +112,10 @@ def _encode_by_join(columns: pl.DataFrame, table: pl.DataFrame) -> Keys:
 
 @njit(cache=True, nogil=True)
 def factorize(hashes: Hashes) -> tuple[Ints, Ints]:
-    """Number the hashes in the order of their first appearance; and where that was.
+    """Number hashes by first appearance; also returns the index of each first appearance.
 
-    There is room for a portion of them before it is looked up: a table that may change with each
-    hash takes half as long again.
+    The table grows between portions only: growing it inside the inner loop costs half as much
+    again.
     """
     slots = np.zeros((_FIRST_TABLE, 2), np.uint64)
     codes = np.empty(len(hashes), np.int64)
@@ -139,7 +139,7 @@ def factorize(hashes: Hashes) -> tuple[Ints, Ints]:
 
 @njit(cache=True, nogil=True)
 def _grow(slots: Hashes) -> Hashes:
-    """A larger table; a slot has a hash and, beside it, its number from 1 on (0: free)."""
+    """A larger table; each slot holds a hash and its number from 1 on (0: free)."""
     larger = np.zeros((4 * len(slots), 2), np.uint64)
     for old in range(len(slots)):
         if slots[old, 1] == 0:
@@ -152,24 +152,24 @@ def _grow(slots: Hashes) -> Hashes:
 
 
 @njit(cache=True, nogil=True)
-def group_order(codes: Ints, number: int) -> tuple[Places, Ints]:
-    """Sort tuples by key, those of one key in their old order; and where each key starts."""
+def group_order(codes: Ints, number: int) -> tuple[Indices, Ints]:
+    """Argsort tuples by key, stable; also returns the start of each key."""
     starts = np.zeros(number + 1, np.int64)
     for code in codes:
         starts[code + 1] += 1
     for key in range(number):
         starts[key + 1] += starts[key]
-    place = starts[:-1].copy()
+    free = starts[:-1].copy()
     order = np.empty(len(codes), np.uint32)
     for i in range(len(codes)):
-        order[place[codes[i]]] = i
-        place[codes[i]] += 1
+        order[free[codes[i]]] = i
+        free[codes[i]] += 1
     return order, starts
 
 
 @njit(cache=True, nogil=True)
-def in_order(numbers: Ints, order: Places) -> Ints:
-    """``numbers[order]`` in half the time: NumPy widens the places first."""
+def take_ints(numbers: Ints, order: Indices) -> Ints:
+    """``numbers[order]`` in half the time: NumPy would widen the indices first."""
     out = np.empty(len(order), np.int64)
     for i in range(len(order)):
         out[i] = numbers[order[i]]
@@ -179,7 +179,7 @@ def in_order(numbers: Ints, order: Places) -> Ints:
 def ordered_numbers(
     column: pl.Series,
 ) -> tuple[pl.Series, Callable[[NDArray[Any]], pl.Series]]:
-    """Numbers in the order of the values, and the way back to values."""
+    """Map values to numbers of the same order, and return the inverse mapping."""
     dtype = column.dtype
     if dtype in (pl.Int64, pl.Float64):
         return column, pl.Series

@@ -1,13 +1,13 @@
-"""Which tuples each window holds: the loops behind all windows.
+"""Slices: which tuples each window holds, computed by the loops of all window kinds.
 
-Tuples are sorted by key and, within a key, by order. Every tuple lies in a *pane*, a stretch of
+Tuples are sorted by key and, within a key, by order. Every tuple lies in a *pane*, an interval of
 the axis that no window boundary cuts: ``(ts - origin) // gcd(size, advance)`` for a time window,
-the tuple's number for a tuple window. Window ``k`` holds the panes from ``k * advance`` to
-``k * advance + size``, both counted in panes, so it is a slice ``[lo, hi)`` of the tuples of a key.
+the tuple's number for a tuple window. Window ``k`` holds the panes from ``k * advance`` to ``k *
+advance + size``, both counted in panes, so it is a slice ``[lo, hi)`` of the tuples of a key.
 
-To fold a slice in constant time the axis is also cut into *blocks* of one window size. A slice is
-then the tail of one block, the head of the next, or both (van Herk's algorithm). Blocks lie at
-fixed places of the axis, so a sum is added up in the same order however the stream is cut.
+To fold a slice in constant time the axis is also divided into *blocks* of one window size. A slice
+is then the tail of one block, the head of the next, or both (van Herk's algorithm). Blocks start at
+fixed positions of the axis, so sums are added in the same order however the stream is split.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.uint8]
-Places = NDArray[np.uint32]
+Indices = NDArray[np.uint32]
 
 TAIL, HEAD, DIRECT = 1, 2, 4
-"""What a slice is made of: the tail of a block, the head of one, or (3) a tail and a head.
+"""Composition of a slice: the tail of a block, the head of one, or (3) a tail and a head.
 
-A DIRECT slice lies anywhere and is folded tuple by tuple, whatever the blocks are.
+A DIRECT slice is independent of blocks and is folded tuple by tuple.
 """
 
-OF, ROW = "__of", 0
-"""The column that says what a row stands for, where that may be more than itself (ROW): the TAIL of
-its block from there on, or the HEAD up to there."""
+COVERS, ROW = "__of", 0
+"""The column that says what a row covers: itself (ROW), the TAIL of its block from there on, or the
+HEAD of its block up to there."""
 
 
 @dataclass(frozen=True)
 class Slices:
-    """The windows that have a result: their key, and their tuples ``[lo, hi)``.
+    """Windows that have a result: their keys, and their tuples ``[lo, hi)``.
 
-    Places are 32 bits wide, which is what Polars gathers by without converting them.
+    Indices are 32 bits wide, so that Polars gathers by them without a conversion.
     """
 
-    key: Places
-    lo: Places
-    hi: Places
+    key: Indices
+    lo: Indices
+    hi: Indices
     parts: Flags
 
     def take(self, order: Ints) -> Slices:
@@ -52,9 +52,9 @@ class Slices:
 
 @njit(cache=True, nogil=True)
 def parts_of(first: int, last: int, begin: int, size: int) -> int:
-    """What a window is made of, from where its first and last tuples lie and where it begins.
+    """The composition of a window, from its first and last pane and its start.
 
-    One that is a whole block is its head, which may be known without its tuples.
+    A window that is a whole block is a HEAD, since a head may be stored without its tuples.
     """
     if begin % size == 0 or first // size != begin // size:
         return HEAD
@@ -63,7 +63,7 @@ def parts_of(first: int, last: int, begin: int, size: int) -> int:
 
 @njit(cache=True, nogil=True)
 def block_ids(block: Ints, starts: Ints) -> Ints:
-    """A number for each tuple that is the same for all tuples of its key and block."""
+    """Number the blocks: equal for tuples of the same key and block."""
     ids = np.empty(len(block), np.int64)
     number = 0
     for code in range(len(starts) - 1):
@@ -78,13 +78,13 @@ def block_ids(block: Ints, starts: Ints) -> Ints:
 @njit(cache=True, nogil=True)
 def full_slices(
     index: Ints, starts: Ints, seen: Ints, ended: Flags, size: int, advance: int
-) -> tuple[Places, Places, Places, Flags, Flags, Ints]:
-    """Tuple windows: a slice whenever ``size`` tuples of a key are there, then ``advance`` go.
+) -> tuple[Indices, Indices, Indices, Flags, Flags, Ints]:
+    """Slices of tuple windows: one for every ``size`` tuples of a key, each ``advance`` tuples.
 
-    ``index`` numbers the tuples of a key; window ``k`` starts at ``k * advance``.
-    Windows that were full with tuple ``seen`` have been dealt with before.
-    Where ``ended`` is not 0 nothing more will come: what is left of the last window is a slice too,
-    and marked with that number. Also gives, for each key, the first tuple that is still needed.
+    ``index`` numbers the tuples of a key; window ``k`` starts at ``k * advance``. Windows that were
+    full with tuple ``seen`` were emitted before. Where ``ended`` is not 0 the key gets no more
+    tuples: its last, partial window is a slice too, marked with that number. Also returns, for each
+    key, the index of the first tuple that is still needed.
     """
     room = len(index) + len(starts)
     key = np.empty(room, np.uint32)
@@ -119,18 +119,18 @@ def full_slices(
 
 
 @njit(cache=True, nogil=True)
-def places_up_to(values: Ints, begin: Ints, end: Ints, limit: Ints) -> tuple[Ints, Ints]:
-    """Places from ``begin`` on, up to and with the first of the limit, for each key."""
+def indices_up_to(values: Ints, begin: Ints, end: Ints, limit: Ints) -> tuple[Ints, Ints]:
+    """Indices of each key from ``begin`` up to and including the first value >= ``limit``."""
     numbers = np.zeros(len(begin), np.int64)
     for key in range(len(begin)):
-        place = begin[key]
-        while place < end[key] - 1 and values[place] < limit[key]:
-            place += 1
-        numbers[key] = min(place + 1, end[key]) - begin[key]
-    places = np.empty(numbers.sum(), np.int64)
+        index = begin[key]
+        while index < end[key] - 1 and values[index] < limit[key]:
+            index += 1
+        numbers[key] = min(index + 1, end[key]) - begin[key]
+    indices = np.empty(numbers.sum(), np.int64)
     n = 0
     for key in range(len(begin)):
-        for place in range(begin[key], begin[key] + numbers[key]):
-            places[n] = place
+        for index in range(begin[key], begin[key] + numbers[key]):
+            indices[n] = index
             n += 1
-    return places, numbers
+    return indices, numbers

@@ -1,4 +1,4 @@
-"""Tuples of two streams that match, by the loops of :mod:`boxcars.kernels.join.probe`."""
+"""Matching pairs of two streams, found by the loops of :mod:`boxcars.kernels.join.probe`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from boxcars.kernels.columns.frames import whole
+from boxcars.kernels.columns.frames import concat_rows
+from boxcars.kernels.columns.hashing import hash_columns
 from boxcars.kernels.contract import Frontier, State
 from boxcars.kernels.join.probe import (
     NO_KEY,
     Codes,
+    Indices,
     Keys,
     Matches,
     Orders,
-    Places,
     Side,
     Table,
     find_matches,
@@ -29,25 +30,25 @@ from boxcars.kernels.join.probe import (
     look_up,
     number_keys,
 )
-from boxcars.kernels.state.segments import as_state, moved_on, read_segments
+from boxcars.kernels.state.segments import advance_segments, as_state, read_segments
 from boxcars.model.types import Type
 from boxcars.model.window import Window
 
 CANDIDATES = 4_000_000
-"""How many pairs are looked at together, so that their memory stays bounded."""
+"""Pairs evaluated at a time, which bounds memory."""
 KEYS = "__key_"
-KEY = f"{KEYS}{pl.Series(['boxcars']).hash()[0]:x}"
-"""The column of a window with the keys as words. It has another name where Polars hashes otherwise,
-so that a stored window is not taken for what it is not."""
+KEY = f"{KEYS}1"
+"""The column of a window with the keys as words: their values, or the stable hash of
+:mod:`boxcars.kernels.columns.hashing`. A stored column of another name is computed again."""
 
 _EXACT = (pl.Int64(), pl.Datetime("us"), pl.Boolean())
-"""Types whose values are numbers of 64 bits, so that no hash is needed."""
+"""Types whose values are 64-bit numbers, so that no hash is needed."""
 _SIGN = np.uint64(2**63)
 _MOST = 2**64 - 1
 _ROWS = ("__left", "__right")
-_INDEX, _PLACE = "index", "place"
-_LARGE = 64
-"""A segment has an index when it is so many times as large as what comes in a step."""
+_INDEX, _ROW = "index", "place"
+_INDEX_RATIO = 64
+"""Ratio; a segment is indexed when it is this many times as large as the rows of a step."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Axis:
         return column if column.dtype == self.type.dtype else column.cast(self.type.dtype)
 
     def numbers(self, frame: pl.DataFrame) -> Orders:
-        """The order values as floats, or as unsigned ints so that no distance is too great."""
+        """The order values as floats, or as unsigned ints so that distances do not overflow."""
         numbers = self.column(frame).to_numpy(writable=self.type is Type.FLOAT)
         return numbers if self.type is Type.FLOAT else numbers.view(np.uint64) ^ _SIGN
 
@@ -74,14 +75,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Limit:
-    """How far behind a tuple may be and still be in the window, in order values or in tuples."""
+    """How old a tuple of the window may be, in order values or in tuples."""
 
     timed: bool
     reach: Any
 
     @classmethod
     def of(cls, window: Window, type_: Type) -> Limit:
-        """The size of a window; less than 60 is at most 59, or the float before 60.
+        """Greatest distance inside a window: less than 60 is at most 59, or the float before 60.
 
         >>> Limit.of(Window("time", 60), Type.INT), Limit.of(Window("time", 0.5), Type.TIMESTAMP)
         (Limit(timed=True, reach=np.uint64(59)), Limit(timed=True, reach=np.uint64(499999)))
@@ -108,31 +109,32 @@ class Condition:
 
     @staticmethod
     def is_exact(dtypes: Sequence[pl.DataType]) -> bool:
-        """Whether equal words are equal keys; otherwise the terms must compare them again."""
+        """Whether equal words imply equal keys; otherwise the terms must compare the keys again."""
         return len(dtypes) == 0 or (len(dtypes) == 1 and dtypes[0] in _EXACT)
 
     def with_keys(self, frame: pl.DataFrame, port: int) -> pl.DataFrame:
-        """The tuples with their key as a word of 64 bits; null if a part of it is."""
+        """Add the key as a 64-bit word; null if a part of the key is null."""
         if not self.dtypes or KEY in frame.columns:
             return frame
         parts = [
             pl.col(field).cast(dtype)
             for field, dtype in zip(self.fields[port], self.dtypes, strict=True)
         ]
+        stale = [name for name in frame.columns if name.startswith(KEYS)]
         if self.is_exact(self.dtypes):
             word = parts[0].to_physical().cast(pl.Int64).reinterpret(signed=False)
-        else:
-            named = [part.alias(str(i)) for i, part in enumerate(parts)]
-            word = parts[0].hash() if len(parts) == 1 else pl.struct(named).hash()
-            known = pl.all_horizontal(part.is_not_null() for part in parts)
-            word = pl.when(known).then(word)
-        stale = [name for name in frame.columns if name.startswith(KEYS)]
-        return frame.drop(stale).with_columns(word.alias(KEY))
+            return frame.drop(stale).with_columns(word.alias(KEY))
+        values = frame.select(part.alias(str(i)) for i, part in enumerate(parts))
+        words = pl.Series(KEY, hash_columns(values.get_columns(), values.height).view(np.uint64))
+        if any(column.null_count() for column in values):
+            known = values.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+            words = pl.select(pl.when(known).then(words)).to_series().alias(KEY)
+        return frame.drop(stale).with_columns(words)
 
 
 @dataclass(frozen=True)
 class Input:
-    """One input in a step: its window, the tuples whose time has come, and those that wait."""
+    """One input in a step: its window, the tuples ready to be joined, and those that wait."""
 
     axis: Axis
     limit: Limit
@@ -142,19 +144,19 @@ class Input:
 
     @property
     def held(self) -> int:
-        """How many tuples the window holds."""
+        """Number of tuples in the window."""
         return sum(segment.rows.height for segment in self.old)
 
     def keep(self, other: Input, frontier: Frontier) -> list[Indexed]:
-        """The window after the step: what can still meet a tuple of the other input."""
+        """The window after the step: tuples that can still match one of the other input."""
         segments = [segment.rows for segment in self.old]
-        kept = moved_on(segments, self.new, self._gone(other, frontier))
+        kept = advance_segments(segments, self.new, self._expired(other, frontier))
         known = {id(segment.rows): segment for segment in self.old}
         coming = self.new.height + other.new.height
         return [known.get(id(rows), Indexed(rows)).for_steps_of(coming) for rows in kept]
 
-    def _gone(self, other: Input, frontier: Frontier) -> int:
-        """How many tuples nobody can meet any more."""
+    def _expired(self, other: Input, frontier: Frontier) -> int:
+        """Number of leading tuples that can match no more."""
         total = self.held + self.new.height
         if frontier.final and not other.rest.height:
             return total
@@ -165,32 +167,32 @@ class Input:
         return 0 if frontier.value is None else self._before(other.axis.number(frontier.value))
 
     def _before(self, coming: Any) -> int:
-        """How many tuples are too far from the next one that can come."""
+        """Number of leading tuples too far from the next one that can arrive."""
         gone = 0
         for rows in (*(segment.rows for segment in self.old), self.new):
-            here = bisect_left(range(rows.height), 1, key=lambda i: self._near(rows, i, coming))
+            here = bisect_left(range(rows.height), 1, key=lambda i: self._in_reach(rows, i, coming))
             gone += here
             if here < rows.height:
                 break
         return gone
 
-    def _near(self, rows: pl.DataFrame, place: int, coming: Any) -> bool:
+    def _in_reach(self, rows: pl.DataFrame, row: int, coming: Any) -> bool:
         with np.errstate(invalid="ignore", over="ignore"):
-            distance = coming - self.axis.numbers(rows[place : place + 1])[0]
+            distance = coming - self.axis.numbers(rows[row : row + 1])[0]
         return not distance > self.limit.reach
 
-    def take_part(self, table: Table | None, new: Codes) -> tuple[Side, pl.DataFrame]:
-        """The tuples whose key is among the new ones, for the loops and as a frame."""
+    def participants(self, table: Table | None, new: Codes) -> tuple[Side, pl.DataFrame]:
+        """The tuples whose key is among the new ones, as arrays for the loops and as a frame."""
         found, codes, marks, before = [], [], [], 0
         for segment in self.old:
-            places, numbers = segment.find(table)
+            matching, numbers = segment.find(table)
             found.append(
-                segment.rows if len(places) == segment.rows.height else segment.rows[places]
+                segment.rows if len(matching) == segment.rows.height else segment.rows[matching]
             )
             codes.append(numbers)
-            marks.append(before + places)
+            marks.append(before + matching)
             before += segment.rows.height
-        rows = whole([*found, self.new]).rechunk()
+        rows = concat_rows([*found, self.new]).rechunk()
         order = mark = self.axis.numbers(rows)
         if not self.limit.timed:
             coming = np.arange(before, before + len(new) + 1)
@@ -202,24 +204,24 @@ class Input:
 
 @dataclass(frozen=True)
 class Indexed:
-    """A segment of a window; ``index`` has its keys in order, with their places, once needed."""
+    """A segment of a window; ``index``, if built, has its keys in order with their row numbers."""
 
     rows: pl.DataFrame
     index: pl.DataFrame | None = None
 
     def for_steps_of(self, coming: int) -> Indexed:
-        """With an index, if to look at each of its keys takes longer in steps of so many tuples."""
+        """Add an index, if scanning all keys costs more in steps of ``coming`` tuples."""
         if self.index is not None or KEY not in self.rows.columns:
             return self
-        if not coming or self.rows.height < _LARGE * coming:
+        if not coming or self.rows.height < _INDEX_RATIO * coming:
             return self
         keys = _keys(self.rows)
-        places = np.flatnonzero(keys.known).astype(np.uint32)
-        places = places[np.argsort(keys.word[places], kind="stable")]
-        return Indexed(self.rows, pl.DataFrame({KEY: keys.word[places], _PLACE: places}))
+        rows = np.flatnonzero(keys.known).astype(np.uint32)
+        rows = rows[np.argsort(keys.word[rows], kind="stable")]
+        return Indexed(self.rows, pl.DataFrame({KEY: keys.word[rows], _ROW: rows}))
 
-    def find(self, table: Table | None) -> tuple[Places, Codes]:
-        """The places of the tuples with a key of the table, in order, and the numbers of these.
+    def find(self, table: Table | None) -> tuple[Indices, Codes]:
+        """Row numbers of the tuples with a key of the table, in order, and their key numbers.
 
         Without a table all tuples have one key.
         """
@@ -229,17 +231,17 @@ class Indexed:
             return np.empty(0, np.int64), np.empty(0, np.int32)
         if self.index is None:
             codes = look_up(_keys(self.rows), table)
-            places = np.flatnonzero(codes != NO_KEY)
-            return places, codes[places]
+            rows = np.flatnonzero(codes != NO_KEY)
+            return rows, codes[rows]
         words = table.words[: table.size]
         slots, codes = find_slots(self.index[KEY].to_numpy(), words)
-        places = self.index[_PLACE].to_numpy()[slots].astype(np.int64)
-        order = np.argsort(places)
-        return places[order], codes[order]
+        rows = self.index[_ROW].to_numpy()[slots].astype(np.int64)
+        order = np.argsort(rows)
+        return rows[order], codes[order]
 
 
 def read_window(state: State, name: str, condition: Condition, port: int) -> list[Indexed]:
-    """The segments of a window, with their keys; an index of words of another kind is no use."""
+    """Read the segments of a window, with their keys; an index of other words is ignored."""
     found = []
     for number, rows in enumerate(read_segments(state, name)):
         index = state.get(f"{name}.{number}.{_INDEX}")
@@ -259,10 +261,10 @@ def window_state(window: Sequence[Indexed], name: str) -> State:
 
 
 def find_pairs(left: Input, right: Input, condition: Condition) -> Iterator[pl.DataFrame]:
-    """The pairs that match in the order of the later tuple, as many frames as memory asks for."""
+    """Yield the matching pairs in the order of the later tuple, in frames of bounded size."""
     codes, table = _codes(left.new, right.new, keyed=bool(condition.dtypes))
-    left_side, left_rows = left.take_part(table, codes[0])
-    right_side, right_rows = right.take_part(table, codes[1])
+    left_side, left_rows = left.participants(table, codes[0])
+    right_side, right_rows = right.participants(table, codes[1])
     matches = find_matches(left_side, right_side, table.size if table else 1)
     total = int(matches.ends[-1]) if len(matches.ends) else 0
     for begin in range(0, max(total, 1), CANDIDATES):
@@ -274,7 +276,7 @@ def find_pairs(left: Input, right: Input, condition: Condition) -> Iterator[pl.D
 def _codes(
     left: pl.DataFrame, right: pl.DataFrame, keyed: bool
 ) -> tuple[tuple[Codes, Codes], Table | None]:
-    """Numbers for the keys of new tuples: the other tuples meet nobody in this step."""
+    """Encode the keys of new tuples; tuples with other keys match nothing in this step."""
     if not keyed:
         return (np.zeros(left.height, np.int32), np.zeros(right.height, np.int32)), None
     keys = [_keys(frame) for frame in (left, right)]
@@ -297,7 +299,7 @@ def _frame(
     frames: tuple[pl.DataFrame, ...],
     condition: Condition,
 ) -> pl.DataFrame:
-    """Some pairs with all their fields, of those that satisfy the terms."""
+    """A range of pairs with all their fields, filtered by the terms."""
     rows = pl.DataFrame(dict(zip(_ROWS, list_pairs(matches, begin, end), strict=True)))
     names = [
         [(field, f"{side}.{field}") for field in frame.columns if field != KEY]
@@ -313,7 +315,7 @@ def _frame(
 def _with_columns(
     rows: pl.DataFrame, frames: tuple[pl.DataFrame, ...], names: list[list[tuple[str, str]]]
 ) -> pl.DataFrame:
-    """The pairs with more fields of their tuples."""
+    """Add fields of the tuples to the pairs."""
     for row, frame, own in zip(_ROWS, frames, names, strict=True):
         wanted = [pl.col(field).gather(rows[row]).alias(name) for field, name in own]
         rows = rows.hstack(frame.select(wanted)) if wanted else rows

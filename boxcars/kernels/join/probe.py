@@ -1,9 +1,9 @@
-"""The loops of join and product: number the keys, let the tuples meet, list the pairs.
+"""The loops of join and product: encode the keys, probe the windows, list the pairs.
 
-The tuples of both streams come one after the other, in order. Each *purges* the window of the
-other stream, is *matched* with what is left there, and is *added* to its own window (thesis,
-2.1.1). Tuples are sorted by key first, so a window is a slice of tuples for each key, and the
-tuples that one tuple meets are a slice as well.
+The tuples of both streams are processed in order. Each *purges* the window of the other stream, is
+*matched* with what is left there, and is *added* to its own window (thesis, 2.1.1). Tuples are
+sorted by key first, so a window is a slice of tuples for each key, and so are the matches of one
+tuple.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.int32]
 Rows = NDArray[np.uint32]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 Orders = NDArray[Any]
 """Order values such that a later one minus an earlier one is exact: uint64 or float64."""
 
@@ -28,14 +28,14 @@ _SPREAD = 0x9E3779B97F4A7C15
 
 
 class Keys(NamedTuple):
-    """The keys of tuples as words of 64 bits; a tuple that has none is not ``known``."""
+    """The keys of tuples as 64-bit words; ``known`` is False for a tuple without a key."""
 
     word: Words
     known: Flags
 
 
 class Table(NamedTuple):
-    """The keys that have a number: ``slots`` finds the number of a word, ``words`` is its back."""
+    """Hash table of keys: ``slots`` maps a word to its number, ``words`` maps back."""
 
     slots: Codes
     words: Words
@@ -45,9 +45,9 @@ class Table(NamedTuple):
 class Side(NamedTuple):
     """The tuples of one stream that take part in a step: those of its window, then new ones.
 
-    A tuple leaves the window when its mark is more than ``reach`` behind. Its mark is its order
-    value or, in a tuple window, its number among all tuples of the stream; the mark of the tuple
-    that comes next, which is there even behind the last one, is then how many came so far.
+    A tuple leaves the window when its mark is less than the current one by more than ``reach``. The
+    mark is the order value or, in a tuple window, the number of the tuple in its stream; there is
+    one mark more than there are tuples, that of the next one.
     """
 
     code: Codes
@@ -56,7 +56,7 @@ class Side(NamedTuple):
     reach: Any
     timed: bool
     held: int
-    """How many of the tuples the window holds already."""
+    """Number of leading tuples that are in the window already."""
 
 
 class Window(NamedTuple):
@@ -64,27 +64,27 @@ class Window(NamedTuple):
 
     rows: Rows
     mark: Orders
-    first: Places
-    last: Places
+    first: Indices
+    last: Indices
 
 
 class Matches(NamedTuple):
-    """The tuples that met others: a slice of the rows of the other side for each.
+    """Matches: for each matching tuple, a slice of the rows of the other side.
 
-    ``ends`` counts the pairs up to and including those of each tuple.
+    ``ends`` is the running total of pairs.
     """
 
     row: Rows
     is_left: Flags
-    slot: Places
-    ends: Places
+    slot: Indices
+    ends: Indices
     left_rows: Rows
     right_rows: Rows
 
 
 @njit(cache=True, nogil=True)
 def number_keys(keys: Keys) -> tuple[Codes, Table]:
-    """Number the keys in the order of their first appearance."""
+    """Number the keys by first appearance."""
     slots = np.full(_FIRST_TABLE, NO_KEY, np.int32)
     words = np.empty(len(keys.word), np.uint64)
     codes = np.full(len(keys.word), NO_KEY, np.int32)
@@ -104,7 +104,7 @@ def number_keys(keys: Keys) -> tuple[Codes, Table]:
 
 @njit(cache=True, nogil=True)
 def look_up(keys: Keys, table: Table) -> Codes:
-    """The numbers of keys, as far as they have one."""
+    """The numbers of keys; ``NO_KEY`` for those without one."""
     codes = np.full(len(keys.word), NO_KEY, np.int32)
     for i in range(len(codes)):
         if keys.known[i]:
@@ -113,8 +113,8 @@ def look_up(keys: Keys, table: Table) -> Codes:
 
 
 @njit(cache=True, nogil=True)
-def find_slots(ordered: Words, words: Words) -> tuple[Places, Codes]:
-    """Where words are among ordered ones, each perhaps several times; and the number of each."""
+def find_slots(ordered: Words, words: Words) -> tuple[Indices, Codes]:
+    """Slots of words among sorted ones, which may repeat; and the number of each word."""
     first = np.searchsorted(ordered, words, "left")
     last = np.searchsorted(ordered, words, "right")
     slots = np.empty((last - first).sum(), np.int64)
@@ -129,7 +129,7 @@ def find_slots(ordered: Words, words: Words) -> tuple[Places, Codes]:
 
 @njit(cache=True, nogil=True)
 def _slot(word: Any, slots: Codes, words: Words) -> Any:
-    """Where the number of a word is, or will be."""
+    """The slot of a word, used or free."""
     mask = np.uint64(len(slots) - 1)
     slot = (word * np.uint64(_SPREAD)) >> np.uint64(32) & mask
     while slots[slot] != NO_KEY and words[slots[slot]] != word:
@@ -147,7 +147,7 @@ def _grow(slots: Codes, words: Words, size: int) -> Codes:
 
 @njit(cache=True, nogil=True)
 def find_matches(left: Side, right: Side, codes: int) -> Matches:
-    """Let the new tuples of both sides come in order; at equal order values the left is first.
+    """Match the new tuples of both sides in order; at equal order values the left comes first.
 
     Tuples are unpacked first: numba would count references to the arrays in them at every use.
     """
@@ -186,10 +186,10 @@ def find_matches(left: Side, right: Side, codes: int) -> Matches:
 
 
 @njit(cache=True, nogil=True)
-def _purge(first: Places, last: Places, mark: Orders, code: int, now: Any, reach: Any) -> Any:
-    """Drop the tuples of a key that are too far behind; the slice of those that are left.
+def _purge(first: Indices, last: Indices, mark: Orders, code: int, now: Any, reach: Any) -> Any:
+    """Drop expired tuples of a key; returns the slice of the remaining ones.
 
-    ``inf - inf`` is not more than anything: equal order values are never too far apart.
+    ``inf - inf`` is NaN and exceeds nothing: tuples of equal order value never expire.
     """
     begin, end = first[code], last[code]
     while begin < end and now - mark[begin] > reach:
@@ -200,7 +200,7 @@ def _purge(first: Places, last: Places, mark: Orders, code: int, now: Any, reach
 
 @njit(cache=True, nogil=True)
 def _open(side: Side, codes: int) -> Window:
-    """Sort the tuples by key; the window has those that it held before the first new one."""
+    """Sort the tuples by key; the window starts with the tuples it held before this step."""
     code, mark = side.code, side.mark
     first, held = np.zeros(codes + 1, np.int64), np.zeros(codes, np.int64)
     for i in range(len(code)):
@@ -220,7 +220,7 @@ def _open(side: Side, codes: int) -> Window:
 
 @njit(cache=True, nogil=True)
 def list_pairs(matches: Matches, begin: int, end: int) -> tuple[Rows, Rows]:
-    """The pairs from number ``begin`` up to ``end``: their rows on the left and on the right."""
+    """The rows, left and right, of the pairs ``begin`` up to ``end``."""
     row, is_left, slot, ends, left_rows, right_rows = matches
     left, right = np.empty(end - begin, np.uint32), np.empty(end - begin, np.uint32)
     met, pair = np.searchsorted(ends, begin, "right"), 0

@@ -1,1 +1,1 @@
-"""Streams in another order, and values between tuples."""
+"""Reordering of streams, and interpolation between tuples."""

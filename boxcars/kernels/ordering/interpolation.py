@@ -1,4 +1,4 @@
-"""Tuples near a moment: the windows of a resample, and interpolation in them."""
+"""Interpolation: the tuples near each resampling time, and the value there."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from boxcars.kernels.columns.folds import Windows
 from boxcars.kernels.columns.slices import DIRECT, Slices
 
 Numbers = NDArray[Any]
-Truths = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nearby(Windows):
-    """The tuples near each of some moments ``at``; ``times`` are those of the tuples."""
+    """The tuples near each of the times ``at``; ``times`` are those of the tuples."""
 
     at: Numbers
     times: Numbers
 
     @classmethod
     def of(cls, at: Numbers, times: Numbers, lo: Ints, hi: Ints) -> Nearby:
-        """The tuples from ``lo`` up to ``hi`` for each moment, at least one."""
+        """The tuples from ``lo`` up to ``hi`` for each time, at least one."""
         parts = np.full(len(at), DIRECT, np.uint8)
         key = np.zeros(len(at), np.uint32)
         slices = Slices(key, lo.astype(np.uint32), hi.astype(np.uint32), parts)
@@ -52,11 +52,11 @@ def _interpolate(windows: Windows, columns: Columns) -> pl.Series:
 
 @njit(cache=True, nogil=True)
 def _between(
-    values: Numbers, valid: Truths, times: Numbers, at: Numbers, middle: Ints, lo: Ints, hi: Ints
-) -> tuple[Numbers, Truths]:
-    """The line between the last value up to a moment and the first one after it.
+    values: Numbers, valid: Mask, times: Numbers, at: Numbers, middle: Ints, lo: Ints, hi: Ints
+) -> tuple[Numbers, Mask]:
+    """Interpolate linearly between the last value up to a time and the first one after it.
 
-    ``middle`` is the first tuple after each moment.
+    ``middle`` is the first tuple after each time.
     """
     out, known = np.zeros(len(at)), np.zeros(len(at), np.bool_)
     for row in range(len(at)):
@@ -78,7 +78,7 @@ def _between(
 INTERPOLATE = Function(
     "interpolate",
     "interpolate(x)",
-    "The value at the time itself, on the line between the values before and after it.",
+    "The value at the time itself, interpolated linearly between the values before and after it.",
     (1, 1),
     FUNCTIONS["avg"].result,
     _interpolate,

@@ -1,6 +1,6 @@
-"""Streams in another order: the rules of slack, and the loops of the boxes that sort.
+"""Reordering of streams: the rules of slack, and the loops of the sorting boxes.
 
-All are pure functions of a state and a train; where the stream is cut changes nothing.
+All are pure functions of a state and a train; results do not depend on how the stream is split.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.contract import Frontier, State, appended, split_point
+from boxcars.kernels.contract import Frontier, State, append_rows, split_point
 from boxcars.model.types import Type
 
 Ints = NDArray[np.int64]
 Numbers = NDArray[Any]
-Truths = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 WAITING, GREATEST, LAST = "waiting", "greatest", "last"
-"""Frames of a state: tuples that wait, the greatest order value, what left last."""
+"""State frames: tuples that wait, the greatest order value, the last emitted value."""
 
 _LEAST = -(2**63)
 _MOST = 2**64 - 1
 _LONGEST = 10**12
-"""More units, and more seconds, than there can be between two order values."""
+"""Units, or seconds; more than can lie between two order values."""
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """What became of a train: the tuples that leave in order, and which of the train are late."""
+    """Result of ordering a train: emitted tuples in order, and a mask of its late tuples."""
 
     train: pl.DataFrame
-    late: Truths
+    late: Mask
     frontier: Frontier
     state: State
 
 
 @dataclass(frozen=True)
 class Slack:
-    """Order by ``by``; a tuple may be ``reach`` behind the greatest value before it.
+    """Order by ``by``; a tuple may be up to ``reach`` less than the greatest value before it.
 
-    A tuple is late if it is further behind. That does not depend on where the cuts are, and
-    neither does the order in which tuples leave.
+    A tuple that is further behind is late. That does not depend on how the stream is split, and
+    neither does the output order.
     """
 
     by: str
@@ -56,24 +56,24 @@ class Slack:
 
     @classmethod
     def of(cls, by: str, type_: Type, slack: int | float) -> Slack:
-        """A slack in units of a field, for a timestamp in seconds."""
+        """A slack in units of a field: seconds for a timestamp."""
         if type_ is Type.TIMESTAMP:
             return cls(by, timedelta(seconds=min(slack, _LONGEST)))
         return cls(by, min(int(slack), _MOST) if type_ is Type.INT else float(slack))
 
     def start(self, empty: pl.DataFrame) -> State:
-        """Nothing waits, and nothing was seen."""
+        """The empty state: nothing waits, nothing was seen."""
         return {WAITING: empty, GREATEST: empty.select(self.by)}
 
     def order(self, state: State, train: pl.DataFrame, final: bool) -> Ordered:
-        """Let go in order what nothing can come before any more."""
-        waiting, greatest = state[WAITING], only(state[GREATEST])
+        """Emit in order the tuples that nothing can precede any more."""
+        waiting, greatest = state[WAITING], single_value(state[GREATEST])
         late = np.zeros(train.height, np.bool_)
         if not train[self.by].is_sorted() or self._behind(train, greatest):
             late = self._find_late(train, greatest)
-            train = appended(waiting, train.filter(~late)).sort(self.by, maintain_order=True)
+            train = append_rows(waiting, train.filter(~late)).sort(self.by, maintain_order=True)
         else:
-            train = appended(waiting, train)
+            train = append_rows(waiting, train)
         if train.height:
             last: Any = train[self.by][-1]
             greatest = last if greatest is None else max(greatest, last)
@@ -86,7 +86,7 @@ class Slack:
 
     def _minus(self, greatest: Any) -> Any:
         if isinstance(greatest, datetime):
-            # There is nothing before year 1.
+            # Timestamps start at year 1.
             return greatest - min(self.reach, greatest - datetime.min)
         if isinstance(greatest, int):
             return max(greatest - self.reach, _LEAST)
@@ -95,8 +95,8 @@ class Slack:
     def _behind(self, train: pl.DataFrame, greatest: Any) -> bool:
         return greatest is not None and train.height > 0 and bool(train[self.by][0] < greatest)
 
-    def _find_late(self, train: pl.DataFrame, greatest: Any) -> Truths:
-        """Which tuples are late, by the greatest order value before each."""
+    def _find_late(self, train: pl.DataFrame, greatest: Any) -> Mask:
+        """Mask of late tuples, by the greatest order value before each."""
         before = pl.col(self.by).cum_max().shift(1)
         if greatest is not None:
             before = pl.max_horizontal(before, pl.lit(greatest, dtype=train.schema[self.by]))
@@ -112,50 +112,50 @@ class Slack:
 
 @dataclass(frozen=True)
 class Buffer:
-    """Order by ``by`` in a buffer of ``size`` tuples: when it holds more, the least leaves.
+    """Order by ``by`` in a buffer of ``size`` tuples: when it overflows, the least is emitted.
 
-    A tuple is late if it is less than the one that left last.
+    A tuple is late if it is less than the last emitted one.
     """
 
     by: str
     size: int
 
     def start(self, empty: pl.DataFrame) -> State:
-        """Nothing waits, and nothing has left."""
+        """The empty state: nothing waits, nothing was emitted."""
         return {WAITING: empty, LAST: empty.select(self.by)}
 
     def order(self, state: State, train: pl.DataFrame, final: bool) -> Ordered:
-        """Take in the tuples one by one; at the end all leave."""
+        """Process the tuples one by one; at the end of the input emit all."""
         waiting = state[WAITING]
-        tuples = appended(waiting, train)
+        tuples = append_rows(waiting, train)
         dtype = tuples.schema[self.by]
         values = tuples[self.by].to_physical().to_numpy()
         last = state[LAST][self.by].to_physical().to_numpy()
         known = len(last) > 0
         first = last[0] if known else values.dtype.type(0)
-        leaving, late = _pass_buffer(values, waiting.height, self.size, known, first)
+        emitted, late = _pass_buffer(values, waiting.height, self.size, known, first)
         stays = np.ones(len(values), np.bool_)
-        stays[leaving] = False
+        stays[emitted] = False
         stays[waiting.height :] &= ~late
-        out, rest = tuples[leaving], tuples.filter(stays)
+        out, rest = tuples[emitted], tuples.filter(stays)
         if final:
             out = pl.concat([out, rest.sort(self.by, maintain_order=True)])
             rest = rest.clear()
         seen = out[-1:].select(self.by).cast(dtype) if out.height else state[LAST]
-        return Ordered(out, late, Frontier(only(seen), final), {WAITING: rest, LAST: seen})
+        return Ordered(out, late, Frontier(single_value(seen), final), {WAITING: rest, LAST: seen})
 
 
 @njit(cache=True, nogil=True)
 def _pass_buffer(
     values: Numbers, held: int, size: int, known: bool, last: Any
-) -> tuple[Ints, Truths]:
-    """Which tuples leave a buffer, in their order, and which of the new ones are late.
+) -> tuple[Ints, Mask]:
+    """Indices of the tuples a buffer emits, in order, and a mask of the late new ones.
 
-    The first ``held`` are in the buffer already; ``last`` is what left last, if it is ``known``.
+    The first ``held`` are in the buffer already; ``last`` is the last emitted value, if ``known``.
     """
     heap = [(values[i], i) for i in range(held)]
     heapq.heapify(heap)
-    leaving = np.empty(len(values), np.int64)
+    emitted = np.empty(len(values), np.int64)
     late = np.zeros(len(values) - held, np.bool_)
     n = 0
     for i in range(held, len(values)):
@@ -164,10 +164,10 @@ def _pass_buffer(
             continue
         heapq.heappush(heap, (values[i], i))
         if len(heap) > size:
-            last, leaving[n] = heapq.heappop(heap)
+            last, emitted[n] = heapq.heappop(heap)
             known = True
             n += 1
-    return leaving[:n], late
+    return emitted[:n], late
 
 
 def ticks(times: Numbers, period: Any) -> Numbers:
@@ -183,23 +183,23 @@ def ticks(times: Numbers, period: Any) -> Numbers:
 @njit(cache=True, nogil=True)
 def emit_least(
     ranks: Ints, held: int, known: bool, last: int, moments: Numbers, tick: Any
-) -> tuple[Ints, Numbers, Truths]:
-    """Which tuples leave at each tick, the least of those there, and which new ones are late.
+) -> tuple[Ints, Numbers, Mask]:
+    """At each tick, emit the least waiting tuple; also a mask of the late new tuples.
 
-    The first ``held`` tuples are there already and ``tick`` was the last; ``moments`` has the tick
-    before each new tuple, and then the one up to which it goes on. A tuple that ranks before
-    ``last``, the one that left last, is late.
+    The first ``held`` tuples wait already and ``tick`` was the last; ``moments`` has the tick
+    before each new tuple, and finally the tick up to which to continue. A tuple that ranks before
+    ``last``, the last emitted one, is late.
     """
     heap = [(ranks[i], i) for i in range(held)]
     heapq.heapify(heap)
-    leaving = np.empty(len(ranks), np.int64)
+    emitted = np.empty(len(ranks), np.int64)
     at = np.empty(len(ranks), moments.dtype)
     late = np.zeros(len(ranks) - held, np.bool_)
     n = 0
     for j in range(len(moments)):
         while tick < moments[j] and len(heap) > 0:
             tick += 1
-            last, leaving[n] = heapq.heappop(heap)
+            last, emitted[n] = heapq.heappop(heap)
             known = True
             at[n] = tick
             n += 1
@@ -211,18 +211,18 @@ def emit_least(
             late[j] = True
         else:
             heapq.heappush(heap, (ranks[i], i))
-    return leaving[:n], at[:n], late
+    return emitted[:n], at[:n], late
 
 
-def only(frame: pl.DataFrame) -> Any:
+def single_value(frame: pl.DataFrame) -> Any:
     """The value in a frame of one column and at most one row, or None."""
     return frame.item() if frame.height else None
 
 
 def physical(number: int | float, type_: Type) -> Any:
-    """A distance in the units that order values are stored in: microseconds for a timestamp.
+    """A distance in the units in which order values are stored: microseconds for a timestamp.
 
-    Fractions of a unit count as a whole one, for no order value lies between.
+    Fractions of a unit are rounded up, since no order value lies between.
 
     >>> physical(0.5, Type.TIMESTAMP), physical(5, Type.INT), physical(5, Type.FLOAT)
     (500000, 5, 5.0)
@@ -233,13 +233,13 @@ def physical(number: int | float, type_: Type) -> Any:
     return min(ceil(Decimal(str(number)) * unit), 2**63 - 1)
 
 
-def stored(values: pl.Series, type_: Type) -> Numbers:
-    """Order values as numbers, those of an int as floats if a float is asked for."""
+def stored_numbers(values: pl.Series, type_: Type) -> Numbers:
+    """Order values as stored numbers, converted to the given type."""
     return values.cast(type_.dtype).to_physical().to_numpy()
 
 
 def later(times: Numbers, distance: Any, type_: Type) -> Numbers:
-    """Stored order values that much later, but none behind the last that there is."""
+    """Add a distance to stored order values, saturating at the greatest one."""
     if type_ is Type.FLOAT:
         return np.asarray(times + distance)
     last = _LAST_MOMENT if type_ is Type.TIMESTAMP else 2**63 - 1
@@ -247,7 +247,7 @@ def later(times: Numbers, distance: Any, type_: Type) -> Numbers:
 
 
 def earlier(times: Numbers, distance: Any) -> Numbers:
-    """Stored order values that much earlier, but none before the first that there is."""
+    """Subtract a distance from stored order values, saturating at the least one."""
     if times.dtype == np.float64:
         return np.asarray(times - distance)
     first = times < _LEAST + distance

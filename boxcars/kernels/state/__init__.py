@@ -1,1 +1,1 @@
-"""State of kernels: structures whose cost follows new rows, not kept ones."""
+"""State of kernels: structures whose cost depends on new rows, not on stored ones."""

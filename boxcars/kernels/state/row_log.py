@@ -1,11 +1,11 @@
-"""Rows of keys in a log: they are added at its end, and found again by where they lie.
+"""An append-only log of rows by key, read through pointers.
 
-A key has *tails*, which lie next to each other, and a *chain* of rows, each of which says where the
-one before it lies. So nothing is searched for, and rows are not sorted by key. Those that nobody
-asks for any more stay in the log until it has grown too long, and is laid out anew.
+A key has *tails*, which are contiguous, and a *chain* of rows, each of which points to the previous
+one. So no row is searched for, and rows are not sorted by key. Rows that are no longer referenced
+stay in the log until it is compacted.
 
-The log lies in a few segments, frames of a state that are never changed. The first is how it was
-last laid out. Those behind it are what was added, and are merged when many are of like size.
+The log consists of a few immutable segments, frames of a state. The first is the result of the last
+compaction; the later ones are appended rows and are merged when many are of similar size.
 """
 
 from __future__ import annotations
@@ -18,94 +18,100 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.columns.frames import gathered, numbers_of, replaced, whole, without
+from boxcars.kernels.columns.frames import (
+    concat_rows,
+    drop_columns,
+    physical_numbers,
+    take_rows,
+    with_columns,
+)
 from boxcars.kernels.columns.keys import group_order
 from boxcars.kernels.columns.slices import ROW, TAIL, Ints
 from boxcars.kernels.contract import State
 from boxcars.kernels.state.segments import as_state, read_segments
 
-WHERE = "__next", "__until", "__last"
-"""The columns that say where the rows of a key lie."""
-_NAME, _BEFORE, _NOWHERE = "log", "__before", -1
-_MANY = 6
-"""So many segments of like size are merged: a row is seldom copied, and there are few segments."""
-_ROOM = 2
-"""The log is too long when so many times as much was added as it had when it was laid out."""
-_FEW = 1000
-"""So many rows more make no log too long."""
+POINTERS = "__next", "__until", "__last"
+"""The pointer columns of a key."""
+_NAME, _BEFORE, _NONE = "log", "__before", -1
+_MERGE_COUNT = 6
+"""Segments; this many of similar size are merged, so that both copies and segments are few."""
+_COMPACT_RATIO = 2
+"""Ratio; the log is compacted when it has grown by this multiple of its last compacted size."""
+_COMPACT_ROWS = 1000
+"""Rows; below this growth the log is not compacted."""
 
 
 @dataclass(frozen=True)
-class Where:
-    """Where the rows of keys lie: their tails ``[next, until)``, and the last rows of chains."""
+class Pointers:
+    """Pointers of keys into the log: tails ``[next, until)``, and the last row of each chain."""
 
     next: Ints
     until: Ints
     last: Ints
 
     @classmethod
-    def nowhere(cls, number: int) -> Where:
-        """Keys that have no rows."""
-        return cls(*(np.full(number, _NOWHERE) for _ in WHERE))
+    def empty(cls, number: int) -> Pointers:
+        """Pointers of keys without rows."""
+        return cls(*(np.full(number, _NONE) for _ in POINTERS))
 
     @classmethod
-    def read(cls, heads: pl.DataFrame) -> Where:
-        """Those of keys with a row each."""
-        return cls(*(heads[name].to_numpy() for name in WHERE))
+    def read(cls, heads: pl.DataFrame) -> Pointers:
+        """Read the pointers from frames with one row per key."""
+        return cls(*(heads[name].to_numpy() for name in POINTERS))
 
     def columns(self, keys: Ints) -> list[pl.Series]:
-        """Those of some keys, for their rows."""
+        """Pointer columns of the given keys."""
         parts = (self.next, self.until, self.last)
-        return [pl.Series(name, part[keys]) for name, part in zip(WHERE, parts, strict=True)]
+        return [pl.Series(name, part[keys]) for name, part in zip(POINTERS, parts, strict=True)]
 
-    def spread(self, keys: Ints, number: int) -> Where:
-        """As those of keys with these numbers; the others have no rows."""
-        found = Where.nowhere(number)
+    def spread(self, keys: Ints, number: int) -> Pointers:
+        """Scatter these pointers to the given key numbers; the other keys have no rows."""
+        found = Pointers.empty(number)
         found.next[keys], found.until[keys], found.last[keys] = self.next, self.until, self.last
         return found
 
-    def at(self, mask: NDArray[np.bool_]) -> Where:
-        """Those of some keys."""
-        return Where(self.next[mask], self.until[mask], self.last[mask])
+    def at(self, mask: NDArray[np.bool_]) -> Pointers:
+        """Pointers of the selected keys."""
+        return Pointers(self.next[mask], self.until[mask], self.last[mask])
 
-    def tails_of(self, mask: NDArray[np.bool_]) -> Where:
-        """Without the chains of some keys."""
-        return replace(self, last=np.where(mask, _NOWHERE, self.last))
+    def without_chains(self, mask: NDArray[np.bool_]) -> Pointers:
+        """Clear the chains of the selected keys."""
+        return replace(self, last=np.where(mask, _NONE, self.last))
 
 
 @dataclass(frozen=True)
-class Found:
-    """Rows, those of a key in order: what each stands for, and the number of its key."""
+class KeyedRows:
+    """Rows read from the log, per key in order: what each covers, and the number of its key."""
 
     rows: pl.DataFrame
     key: Ints
-    of: NDArray[np.int8]
+    covers: NDArray[np.int8]
 
     @classmethod
-    def together(cls, found: Sequence[Found]) -> Found:
-        """Several of them."""
+    def concat(cls, found: Sequence[KeyedRows]) -> KeyedRows:
+        """Concatenate."""
         key = np.concatenate([some.key for some in found])
-        of = np.concatenate([some.of for some in found])
-        return cls(whole([some.rows for some in found]), key, of)
+        covers = np.concatenate([some.covers for some in found])
+        return cls(concat_rows([some.rows for some in found]), key, covers)
 
 
 @dataclass(frozen=True)
 class Log:
-    """All rows of all keys."""
+    """The rows of all keys."""
 
     segments: Sequence[pl.DataFrame] = ()
 
     @classmethod
     def read(cls, state: State) -> Log:
-        """The log of a state."""
+        """Read the log of a state."""
         return cls(read_segments(state, _NAME))
 
     @classmethod
-    def laid_out(cls, found: Found, number: int) -> tuple[Log, Where]:
-        """A log of rows alone, key by key, and where those of so many keys lie."""
-        order, starts = group_order(found.key + number * (found.of == ROW), 2 * number)
-        rows, key = gathered(found.rows, order), found.key[order]
-        return cls().add(rows, key, int(starts[number]), Where.nowhere(number))
+    def compacted(cls, found: KeyedRows, number: int) -> tuple[Log, Pointers]:
+        """Compact: a new log of these rows, key by key, and the pointers of its keys."""
+        order, starts = group_order(found.key + number * (found.covers == ROW), 2 * number)
+        rows, key = take_rows(found.rows, order), found.key[order]
+        return cls().add(rows, key, int(starts[number]), Pointers.empty(number))
 
     @property
     def frames(self) -> State:
@@ -113,72 +119,76 @@ class Log:
         return as_state(self.segments, _NAME)
 
     @property
-    def too_long(self) -> bool:
-        """Whether much may be in it that nobody asks for any more."""
+    def needs_compaction(self) -> bool:
+        """Whether much of the log may be unreferenced."""
         added = sum(segment.height for segment in self.segments[1:])
-        return added > _FEW and added > _ROOM * self.segments[0].height
+        return added > _COMPACT_ROWS and added > _COMPACT_RATIO * self.segments[0].height
 
-    def add(self, rows: pl.DataFrame, key: Ints, tails: int, where: Where) -> tuple[Log, Where]:
-        """With more rows, those of a key together: so many tails, then rows for chains.
+    def add(
+        self, rows: pl.DataFrame, key: Ints, tails: int, pointers: Pointers
+    ) -> tuple[Log, Pointers]:
+        """Append rows grouped by key: first ``tails`` tail rows, then chain rows.
 
-        Tails take the place of those that keys had; chains go on.
+        New tails replace those of their keys; chains are extended.
         """
         if not rows.height:
-            return self, where
-        next_, until, last = where.next.copy(), where.until.copy(), where.last.copy()
+            return self, pointers
+        next_, until, last = pointers.next.copy(), pointers.until.copy(), pointers.last.copy()
         before = _link(self._height, key, tails, next_, until, last)
-        segments = [*self.segments, replaced(rows, [pl.Series(_BEFORE, before)]).rechunk()]
-        while (alike := _alike(segments[1:])) >= _MANY:
-            segments[-alike:] = [whole(segments[-alike:]).rechunk()]
-        return Log(segments), Where(next_, until, last)
+        segments = [*self.segments, with_columns(rows, [pl.Series(_BEFORE, before)]).rechunk()]
+        while (similar := _similar(segments[1:])) >= _MERGE_COUNT:
+            segments[-similar:] = [concat_rows(segments[-similar:]).rechunk()]
+        return Log(segments), Pointers(next_, until, last)
 
-    def take(self, at: str, where: Where, limit: Ints) -> Found | None:
-        """The tails of keys up to the first that has the limit in column ``at``; and the chains."""
-        found: list[Found] = []
-        last, stop = where.last.copy(), self._height
-        for segment in reversed(self.segments):
+    def take(self, at: str, pointers: Pointers, limit: Ints) -> KeyedRows | None:
+        """The tails of keys up to the first with ``at`` >= limit, and the whole chains."""
+        found: list[KeyedRows] = []
+        last, stop = pointers.last.copy(), self._height
+        for segment in reversed(self.segments):  # chains point to earlier rows
             begin = stop - segment.height
-            places, before = numbers_of(segment[at]), segment[_BEFORE].to_numpy()
-            rows, key, of = _visit(places, before, begin, where.next, where.until, limit, last)
+            values, before = physical_numbers(segment[at]), segment[_BEFORE].to_numpy()
+            rows, key, of = _visit(
+                values, before, begin, pointers.next, pointers.until, limit, last
+            )
             if len(rows):
-                found.append(Found(gathered(without(segment, (_BEFORE,)), rows), key, of))
+                found.append(KeyedRows(take_rows(drop_columns(segment, (_BEFORE,)), rows), key, of))
             stop = begin
-        return Found.together(found[::-1]) if found else None
+        return KeyedRows.concat(found[::-1]) if found else None
 
     @property
     def _height(self) -> int:
         return sum(segment.height for segment in self.segments)
 
 
-def _alike(segments: Sequence[pl.DataFrame]) -> int:
-    """How many of the last segments are not much larger than the last one of all."""
-    limit = _MANY * segments[-1].height if segments else 0
+def _similar(segments: Sequence[pl.DataFrame]) -> int:
+    """Number of trailing segments that are not much larger than the very last."""
+    limit = _MERGE_COUNT * segments[-1].height if segments else 0
     larger = (n for n, segment in enumerate(reversed(segments)) if segment.height > limit)
     return next(larger, len(segments))
 
 
 @njit(cache=True, nogil=True)
 def _visit(
-    places: Ints, before: Ints, begin: int, next_: Ints, until: Ints, limit: Ints, last: Ints
+    values: Ints, before: Ints, begin: int, next_: Ints, until: Ints, limit: Ints, last: Ints
 ) -> tuple[Ints, Ints, NDArray[np.int8]]:
-    """The rows of a segment that are wanted: for each key its tails, then its chain, in order.
+    """The wanted rows of a segment: for each key its tails, then its chain, in order.
 
-    The segment begins at ``begin``, and all chains end in it or before; ``last`` goes on to where
-    they end before it.
+    The segment starts at offset ``begin`` of the log, and no chain in ``last`` points past its end.
+    ``last`` is moved to where the chains continue in earlier segments.
     """
     number = len(next_)
     tails, rows = np.zeros(number, np.int64), np.zeros(number, np.int64)
     for key in range(number):
-        place = next_[key] - begin
-        if 0 <= place < len(places) and next_[key] < until[key]:
+        row = next_[key] - begin
+        if 0 <= row < len(values) and next_[key] < until[key]:
             end = until[key] - begin
-            while place < end - 1 and places[place] < limit[key]:
-                place += 1
-            tails[key] = place + 1 - (next_[key] - begin)
-        place = last[key]
-        while place >= begin:
+            while row < end - 1 and values[row] < limit[key]:
+                row += 1
+            tails[key] = row + 1 - (next_[key] - begin)
+        row = last[key]
+        while row >= begin:
             rows[key] += 1
-            place = before[place - begin]
+            row = before[row - begin]
     total = tails.sum() + rows.sum()
     found, owner = np.empty(total, np.int64), np.empty(total, np.int64)
     of = np.empty(total, np.int8)
@@ -195,7 +205,7 @@ def _visit(
 
 @njit(cache=True, nogil=True)
 def _link(height: int, key: Ints, tails: int, next_: Ints, until: Ints, last: Ints) -> Ints:
-    """Where the rows lie before those that are added behind ``height`` others."""
+    """Chain rows appended at offset ``height``: returns the previous row of each."""
     before = np.full(len(key), -1)
     for i in range(tails):
         if i == 0 or key[i] != key[i - 1]:

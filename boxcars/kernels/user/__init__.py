@@ -1,1 +1,1 @@
-"""Operators of the user's own: classes over trains, or over tuples with a state for each key."""
+"""User-defined operators: classes over trains, or over tuples with a state for each key."""

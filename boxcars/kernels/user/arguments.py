@@ -1,4 +1,4 @@
-"""Arguments for a class of the user's: read from plain data by the types of its constructor."""
+"""Constructor arguments of user-defined classes, converted by their type hints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from boxcars.model.problem import Problem, nearest
 def read_arguments(
     found: type[Any], given: Mapping[str, Any], problems: list[Problem]
 ) -> dict[str, Any]:
-    """The arguments of the constructor, read by their types; what is wrong is noted."""
+    """Convert plain data to the types of the constructor; problems are collected."""
     wanted = inspect.signature(found).parameters
     hints = _hints(found)
     open_ = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
@@ -28,7 +28,7 @@ def read_arguments(
     read = {}
     for name, value in given.items():
         if codec.is_placeholder(value) and hints.get(name) is not str:
-            sentence = "there is no superbox around it with that parameter."
+            sentence = "no enclosing superbox has that parameter."
             problems.append(Problem(sentence, ("with", name)))
         read[name] = codec.from_plain(hints.get(name, Any), value, ("with", name), problems)
     return read

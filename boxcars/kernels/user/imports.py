@@ -1,7 +1,7 @@
-"""Python objects of the user's by name: how a network file says which code a box runs.
+"""User-defined Python objects by name: how a network file says which code a box runs.
 
-A name is ``package.module:name``. What was handed over as an object in this process is found
-again, also if it can't be imported (a lambda, a class inside of a function).
+A name is ``package.module:name``. Objects passed in this process are found by their name even if
+they cannot be imported (a lambda, a class inside a function).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from boxcars.model.problem import Wrong
 
 _LOCAL: dict[str, Any] = {}
-"""What was handed over in this process and may not be importable by name."""
+"""Objects passed in this process, which may not be importable by name."""
 
 
 def name_of(thing: Any) -> str:
-    """The name of an object; those that can't be imported are told apart by a number.
+    """The name of an object; objects that cannot be imported are distinguished by a number.
 
     >>> from pathlib import Path
     >>> name_of(Path)
@@ -32,13 +32,13 @@ def name_of(thing: Any) -> str:
     return free
 
 
-def keep_named(name: str, thing: Any) -> None:
-    """Find an object under a name that can't be imported in this process."""
+def register_named(name: str, thing: Any) -> None:
+    """Register an object under a name that cannot be imported in this process."""
     _LOCAL[name] = thing
 
 
 def find_named(name: str, kind: str) -> Any:
-    """The object of that name, imported if need be; ``kind`` is what an error calls it."""
+    """The object of that name, imported if needed; ``kind`` is what an error calls it."""
     if not is_name(name):
         raise Wrong(f"expected 'package.module:{kind}', got '{name}'.")
     if name in _LOCAL:

@@ -1,8 +1,8 @@
-"""To which windows a tuple belongs, for windows that report while they grow.
+"""Window assigners: to which windows a tuple belongs, for windows that fire early.
 
-Windows of a key are numbered as they come, and a tuple lies in a range of them, ``first`` to
-``last`` (none if last < first). Neither goes down from tuple to tuple, so the tuples of a window
-stand in a row.
+Windows of a key are numbered in order of appearance, and a tuple lies in a range of them, ``first``
+to ``last`` (none if last < first). Neither decreases from tuple to tuple, so the tuples of a window
+are contiguous.
 """
 
 from __future__ import annotations
@@ -16,70 +16,70 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.columns.folds import Numbers, Truths
+from boxcars.kernels.columns.folds import Mask, Numbers
 from boxcars.kernels.windows.axis import Axis
 
 Ints = NDArray[np.int64]
 Facts = Mapping[str, NDArray[Any]]
-"""What is known of each key: a value for each, none for keys that are new (see ``known``)."""
+"""Per-key state of an assigner: one value per key, undefined for new keys (see ``known``)."""
 
 GREATEST = "greatest"
-"""The fact how far the values of a key have come: a tuple with a lesser one is late."""
+"""The greatest value of a key so far: a tuple with a lesser one is late."""
 
 NEVER, FRONTIER, NEXT, FULL = range(4)
 """What closes a window: nothing, time, the next tuple of its key, or its last tuple."""
 
 
 @dataclass(frozen=True)
-class Placed:
-    """The windows of each tuple, and the new facts of each key."""
+class Assignment:
+    """The windows of each tuple, and the new per-key facts."""
 
     first: Ints
     last: Ints
     facts: Facts
 
 
-class Placing(Protocol):
-    """A kind of window."""
+class Assigner(Protocol):
+    """Assigns tuples to windows of one kind."""
 
     @property
     def closing(self) -> int:
-        """What closes a window."""
+        """What closes a window: one of the constants above."""
 
     @property
     def full(self) -> int:
-        """With how many tuples a window is full, if that closes it."""
+        """Number of tuples of a full window, if that closes it."""
 
     def facts(self, time: pl.DataType, value: pl.DataType) -> Mapping[str, pl.DataType]:
-        """The names and types of the facts about a key."""
+        """Names and types of the per-key facts."""
 
-    def place(
-        self, times: Numbers, values: pl.Series, starts: Ints, known: Truths, facts: Facts
-    ) -> Placed:
-        """Place tuples that are sorted by key."""
+    def assign(
+        self, times: Numbers, values: pl.Series, starts: Ints, known: Mask, facts: Facts
+    ) -> Assignment:
+        """Assign tuples that are sorted by key."""
 
 
 @dataclass(frozen=True)
 class Landmark:
-    """One window for ever."""
+    """One window that never closes."""
 
     closing: int = NEVER
     full: int = 0
 
     def facts(self, time: pl.DataType, value: pl.DataType) -> Mapping[str, pl.DataType]:
-        """None."""
+        """No facts."""
         return {}
 
-    def place(
-        self, times: Numbers, values: pl.Series, starts: Ints, known: Truths, facts: Facts
-    ) -> Placed:
-        """All in window 0."""
+    def assign(
+        self, times: Numbers, values: pl.Series, starts: Ints, known: Mask, facts: Facts
+    ) -> Assignment:
+        """Assign all tuples to window 0."""
         nothing = np.zeros(len(times), np.int64)
-        return Placed(nothing, nothing, {})
+        return Assignment(nothing, nothing, {})
 
 
 @dataclass(frozen=True)
-class Along:
+class ByAxis:
     """Windows along an axis, by time or by the value of a field."""
 
     axis: Axis
@@ -87,13 +87,13 @@ class Along:
     full: int = 0
 
     def facts(self, time: pl.DataType, value: pl.DataType) -> Mapping[str, pl.DataType]:
-        """How far the values have come."""
+        """The greatest value so far, unless time closes windows."""
         return {} if self.closing == FRONTIER else {GREATEST: value}
 
-    def place(
-        self, times: Numbers, values: pl.Series, starts: Ints, known: Truths, facts: Facts
-    ) -> Placed:
-        """By the pane of each tuple; there is no window before the origin."""
+    def assign(
+        self, times: Numbers, values: pl.Series, starts: Ints, known: Mask, facts: Facts
+    ) -> Assignment:
+        """Assign by the pane of each tuple; no window starts before the origin."""
         pane = self.axis.pane_of(values)
         first = np.maximum((pane - self.axis.size) // self.axis.advance + 1, 0)
         after: Facts = {}
@@ -102,32 +102,32 @@ class Along:
             busy = np.diff(starts) > 0
             greatest[busy] = values.to_physical().to_numpy()[starts[1:][busy] - 1]
             after = {GREATEST: greatest}
-        return Placed(first, pane // self.axis.advance, after)
+        return Assignment(first, pane // self.axis.advance, after)
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Windows of equal keys in a row; all tuples are those of one key here."""
+class ByRun:
+    """Runs: windows of consecutive equal keys. To the assigner all tuples have one key."""
 
     closing: int = NEXT
     full: int = 0
 
     def facts(self, time: pl.DataType, value: pl.DataType) -> Mapping[str, pl.DataType]:
-        """The number of the run that goes on."""
+        """The number of the current run."""
         return {"run": pl.Int64()}
 
-    def place(
-        self, times: Numbers, values: pl.Series, starts: Ints, known: Truths, facts: Facts
-    ) -> Placed:
-        """``values`` has a 1 where a run starts."""
+    def assign(
+        self, times: Numbers, values: pl.Series, starts: Ints, known: Mask, facts: Facts
+    ) -> Assignment:
+        """Assign by run; ``values`` is 1 where a run starts."""
         run = facts["run"][0] if known[0] else -1
         number = run + np.cumsum(values.to_numpy())
-        return Placed(number, number, {"run": number[-1:] if len(number) else np.array([run])})
+        return Assignment(number, number, {"run": number[-1:] if len(number) else np.array([run])})
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Windows of ``full`` tuples, of which ``advance`` go; a timeout starts anew."""
+class ByCount:
+    """Windows of ``full`` tuples every ``advance`` tuples; a timeout starts a new session."""
 
     full: int
     advance: int
@@ -135,26 +135,26 @@ class Counted:
     closing: int = FULL
 
     def facts(self, time: pl.DataType, value: pl.DataType) -> Mapping[str, pl.DataType]:
-        """The number of the next tuple and of its session's first window, and the last time."""
+        """Number of the next tuple, first window of its session, and last time."""
         return {"index": pl.Int64(), "base": pl.Int64(), "time": time}
 
-    def place(
-        self, times: Numbers, values: pl.Series, starts: Ints, known: Truths, facts: Facts
-    ) -> Placed:
-        """By the number of each tuple in its session."""
+    def assign(
+        self, times: Numbers, values: pl.Series, starts: Ints, known: Mask, facts: Facts
+    ) -> Assignment:
+        """Assign by the number of each tuple in its session."""
         timeout = times.dtype.type(-1 if self.timeout is None else self.timeout)
         index, base, time = (facts[name].copy() for name in ("index", "base", "time"))
         first, last = _count(
             times, starts, known, index, base, time, timeout, self.full, self.advance
         )
-        return Placed(first, last, {"index": index, "base": base, "time": time})
+        return Assignment(first, last, {"index": index, "base": base, "time": time})
 
 
 @njit(cache=True, nogil=True)
 def _count(
     times: Numbers,
     starts: Ints,
-    known: Truths,
+    known: Mask,
     index: Ints,
     base: Ints,
     time: Numbers,
@@ -162,7 +162,7 @@ def _count(
     size: int,
     advance: int,
 ) -> tuple[Ints, Ints]:
-    """The windows of each tuple; ``index``, ``base`` and ``time`` of each key move on."""
+    """The windows of each tuple; updates ``index``, ``base`` and ``time`` of each key."""
     first, last = np.empty(len(times), np.int64), np.empty(len(times), np.int64)
     for key in range(len(starts) - 1):
         n, origin = (index[key], base[key]) if known[key] else (0, 0)

@@ -1,4 +1,4 @@
-"""The axis of a window: order values as whole numbers of panes, and back."""
+"""The axis of a window: order values to pane numbers, and back."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from boxcars.model.window import Window
 
 Ints = NDArray[np.int64]
 _FARTHEST = float(FARTHEST_INT)
-"""The last pane: where there were more, floats would not tell them from each other."""
+"""The greatest pane number: beyond it floats could not distinguish panes."""
 
 
 @dataclass(frozen=True)
 class Axis:
     """Panes of ``pane`` units from ``origin`` on; windows of ``size`` panes every ``advance``.
 
-    Units are those of the order attribute, for a timestamp microseconds.
+    Units are those of the order attribute: microseconds for a timestamp.
 
     >>> axis = Axis.of(Window("time", size=60, advance=20), Type.INT)
     >>> axis.size, axis.advance, axis.pane_of(pl.Series([0, 19, 20, 61])).tolist()
@@ -62,7 +62,7 @@ class Axis:
         return self._pane_of_floats(numbers.astype(np.float64))
 
     def _pane_of_floats(self, numbers: NDArray[np.float64]) -> Ints:
-        """As far as floats go: a value on a boundary ``j * pane`` lies behind it."""
+        """Panes by float arithmetic; a value on a boundary ``j * pane`` belongs to pane ``j``."""
         away, pane = numbers - float(self.origin), float(self.pane)
         number = np.floor(away / pane)
         number -= number * pane > away

@@ -1,4 +1,4 @@
-"""Windows that slide over the rows of each key, which lie in blocks one window long."""
+"""Windows that slide over the rows of each key, divided into blocks of one window length."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from boxcars.kernels.columns.folds import Numbers, Truths
-from boxcars.kernels.columns.frames import gathered, replaced, values_at
+from boxcars.kernels.columns.folds import Mask, Numbers
+from boxcars.kernels.columns.frames import take_rows, take_values, with_columns
 from boxcars.kernels.columns.slices import Ints
 from boxcars.kernels.contract import Frontier, State
 from boxcars.kernels.windows.window_results import TUPLES, Closed, Grouping
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slid(Closed):
-    """Windows that closed, and the places of the tuples that are still needed, in order.
+class SlideResult(Closed):
+    """Closed windows, and the indices of the rows still needed, in order.
 
-    The tuples of each key start at ``starts``.
+    The rows of each key start at ``starts``.
     """
 
     starts: Ints
@@ -27,57 +27,61 @@ class Slid(Closed):
 
 
 class Blocks(ABC):
-    """A kind of window over rows in blocks, each of which may stand for more than itself."""
+    """A kind of window over rows in blocks; a row may cover more than itself."""
 
     @property
     @abstractmethod
     def block(self) -> int:
-        """How long a block is, and a window."""
+        """Length of a block, which is that of a window."""
 
     @property
     @abstractmethod
     def overlap(self) -> bool:
-        """Whether windows start within blocks, so that tails are needed."""
+        """Whether windows start inside blocks, so that tails are needed."""
 
     @property
     @abstractmethod
-    def at(self) -> str:
-        """The column with the places of rows."""
+    def axis_column(self) -> str:
+        """The column with the axis positions of rows."""
 
     @abstractmethod
-    def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """New rows with that column."""
+    def with_axis(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Add the axis column to new rows."""
 
     @abstractmethod
-    def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
-        """Where keys get to from their places; ``key`` has the number of each new row's."""
+    def reached(self, position: Ints, key: Ints, new: pl.DataFrame) -> Ints:
+        """The axis positions keys advance to, given the key number of each new row."""
 
     @abstractmethod
     def last_start(self, reached: Ints) -> Ints:
-        """Where the last windows start that close when keys get there."""
+        """Start of the last windows that close when keys advance to these positions."""
 
     @property
     def by_key(self) -> bool:
-        """Whether results of one time stand by key, not only those at the end of the input."""
+        """Whether results of equal time are ordered by key, even before the end of the input."""
         return False
 
-    def ended(self, last: Numbers, key: Ints, new: pl.Series, frontier: Frontier) -> Truths:
-        """Keys that time cuts off, from when their last rows were and new ones are: none."""
+    def ended(self, last: Numbers, key: Ints, new: pl.Series, frontier: Frontier) -> Mask:
+        """Mask of the keys whose session a timeout ends: none by default."""
         return np.zeros(len(last), np.bool_)
 
     @abstractmethod
     def slide(
         self, group: Grouping, rows: pl.DataFrame, new: pl.DataFrame, frontier: Frontier
-    ) -> Slid:
-        """Close the windows that can be closed, over rows and the new ones behind them."""
+    ) -> SlideResult:
+        """Close windows over the old rows followed by the new ones."""
 
     def start(self, _group: Grouping, tuples: pl.DataFrame) -> State:
-        """Nothing is kept."""
-        return {TUPLES: self.placed(tuples)}
+        """The empty state."""
+        return {TUPLES: self.with_axis(tuples)}
 
-    def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Slid:
-        """Take in tuples, and keep those that are still needed."""
-        slid = self.slide(group, state[TUPLES], self.placed(new), frontier)
-        owner = np.repeat(np.arange(len(slid.starts) - 1), np.diff(slid.starts))[slid.needed]
-        keys = [values_at(slid.keys[name], owner) for name in group.beside]
-        return replace(slid, state={TUPLES: replaced(gathered(slid.tuples, slid.needed), keys)})
+    def close(
+        self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
+    ) -> SlideResult:
+        """Process tuples, and retain the rows that are still needed."""
+        result = self.slide(group, state[TUPLES], self.with_axis(new), frontier)
+        owner = np.repeat(np.arange(len(result.starts) - 1), np.diff(result.starts))[result.needed]
+        keys = [take_values(result.keys[name], owner) for name in group.encoded_columns]
+        return replace(
+            result, state={TUPLES: with_columns(take_rows(result.tuples, result.needed), keys)}
+        )

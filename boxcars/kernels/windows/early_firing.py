@@ -1,8 +1,8 @@
-"""Windows that report while they grow: on every change, or every so often.
+"""Early-firing windows: they emit on every change, or periodically, before they close.
 
-What is kept of a window is the partial result of its tuples
-(:mod:`boxcars.kernels.aggregates.partials`), so a landmark window may grow for ever. Only for
-functions that need all tuples, such as a median, are they kept as well.
+A window is stored as the partial result of its tuples (:mod:`boxcars.kernels.aggregates.partials`),
+so a landmark window has constant size. Tuples are retained only for functions that need all of
+them, such as a median.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from boxcars.kernels.columns.keys import encode_keys, group_order
 from boxcars.kernels.columns.slices import Ints, Slices
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.kernels.contract import Frontier, State, physical_value
-from boxcars.kernels.windows.assigner import FRONTIER, FULL, GREATEST, NEXT, Facts, Placing, Runs
+from boxcars.kernels.windows.assigner import FRONTIER, FULL, GREATEST, NEXT, Assigner, ByRun, Facts
 from boxcars.kernels.windows.axis import Axis
 from boxcars.kernels.windows.early_firing_groups import form_groups, late_tuples
-from boxcars.kernels.windows.retained_tuples import Content, placed
-from boxcars.kernels.windows.trigger import BEFORE, WITH, Ends, Reporting, Rows
+from boxcars.kernels.windows.retained_tuples import RetainedTuples, with_windows
+from boxcars.kernels.windows.trigger import BEFORE, WITH, Ends, Rows, Trigger
 from boxcars.kernels.windows.window_results import (
     Functions,
     Grouping,
-    Reminder,
     Results,
+    Timers,
     argument,
     lift,
     partials_of,
@@ -38,40 +38,40 @@ from boxcars.kernels.windows.window_results import (
 )
 
 GROUPS, FACTS, TUPLES = "groups", "facts", "tuples"
-_ID, _N, _TIME, _TOLD, _FIRST, _LAST = "__id", "__n", "__time", "__told", "__first", "__last"
+_ID, _N, _TIME, _REPORTED, _FIRST, _LAST = "__id", "__n", "__time", "__told", "__first", "__last"
 
 
 @dataclass(frozen=True)
-class Growing:
-    """Windows of a kind (``placing``) that report as ``reporting`` says.
+class EarlyFiring:
+    """Windows of one kind (``assigner``) with a ``trigger``.
 
     ``functions`` are those of the box, each with the number of its arguments; ``value`` is the
-    column along which windows lie. A time window ends along the ``axis``; a window of tuples at
-    the latest when its ``timeout`` comes.
+    column along which windows lie. A time window ends along the ``axis``; a tuple window at the
+    latest at its ``timeout``.
     """
 
-    placing: Placing
-    reporting: Reporting
+    assigner: Assigner
+    trigger: Trigger
     functions: Functions
     value: str
     axis: Axis | None = None
     timeout: Any = None
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
-        """No windows."""
+        """The empty state."""
         by, time = tuples.select(group.by), tuples.schema[group.ts]
-        facts = self.placing.facts(time, tuples.schema[self.value])
-        whole = {_ID: pl.Int64(), _N: pl.Int64(), _TIME: time, _TOLD: pl.Boolean()}
-        partials = lift(tuples, self.functions)
+        facts = self.assigner.facts(time, tuples.schema[self.value])
+        columns = {_ID: pl.Int64(), _N: pl.Int64(), _TIME: time, _REPORTED: pl.Boolean()}
+        partials, none = lift(tuples, self.functions), np.empty(0, np.int64)
         return {
-            GROUPS: _frame(by, _empty(whole) | partials),
+            GROUPS: _frame(by, _empty(columns) | partials),
             FACTS: _frame(by, _empty(facts)),
-            TUPLES: placed(tuples.select(*group.by, *self.content), *[np.empty(0, np.int64)] * 2),
+            TUPLES: with_windows(tuples.select(*group.by, *self.content), none, none),
         }
 
     @cached_property
     def content(self) -> list[str]:
-        """The columns of tuples that must be kept for functions that look at all of them."""
+        """The columns to retain for functions that need all tuples."""
         return [
             argument(number, i)
             for number, (function, arguments) in enumerate(self.functions)
@@ -81,29 +81,29 @@ class Growing:
 
     @cached_property
     def distinct(self) -> bool:
-        """Whether a value that comes again makes no difference to these functions."""
+        """Whether repeated values make no difference to any of these functions."""
         looking = [function for function, _ in self.functions if function.partial is None]
         return bool(looking) and all(function.distinct for function in looking)
 
     def close(
         self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
     ) -> Results:
-        """Take in tuples, and report what is to be reported."""
-        by = () if isinstance(self.placing, Runs) else tuple(group.by)
+        """Process tuples, and emit the results that are due."""
+        by = () if isinstance(self.assigner, ByRun) else tuple(group.by)
         frames = [new, state[GROUPS], state[FACTS], state[TUPLES]]
         keys = encode_keys(pl.concat([frame.select(by) for frame in frames]), by)
         codes = keys.codes if by else np.zeros(sum(f.height for f in frames), np.int64)
         parts = np.split(codes, np.cumsum([frame.height for frame in frames])[:-1])
         number = keys.number if by else 1
-        return _Turn(self, group, state, new, frontier, number, *parts).results()
+        return _Step(self, group, state, new, frontier, number, *parts).results()
 
 
-class _Turn:
-    """One step: the new tuples sorted by key, the windows they are in, and their reports."""
+class _Step:
+    """One step: the new tuples sorted by key, their windows, and the results to emit."""
 
     def __init__(
         self,
-        kernel: Growing,
+        kernel: EarlyFiring,
         group: Grouping,
         state: State,
         new: pl.DataFrame,
@@ -124,16 +124,16 @@ class _Turn:
         values = self._values()
         times = self.tuples[group.ts].to_physical().to_numpy()
         self.times = times
-        self.placed = kernel.placing.place(times, values, self.starts, self.known, self.facts)
+        self.assignment = kernel.assigner.assign(times, values, self.starts, self.known, self.facts)
         old_ids = state[GROUPS][_ID].to_numpy()
-        first, last = self.placed.first, self.placed.last
+        first, last = self.assignment.first, self.assignment.last
         self.groups = form_groups(first, last, self.starts, group_codes, old_ids, keys)
         self.now = None
         if frontier.value is not None:
             self.now = physical_value(frontier.value, new.schema[group.ts])
 
     def _facts(self, codes: Ints) -> Facts:
-        """The facts of each key, anything for keys that have none."""
+        """The facts of each key, undefined for new keys."""
         facts = {}
         for name in self.state[FACTS].columns:
             if name not in self.group.by:
@@ -143,15 +143,15 @@ class _Turn:
         return facts
 
     def _sort(self, new: pl.DataFrame, codes: Ints) -> Ints:
-        """Sort the new tuples by key; gives the places of those that are late."""
+        """Sort the new tuples by key; returns the indices of late ones."""
         order, self.starts = group_order(codes, self.keys)
-        self.tuples, self.place = new[order], order.astype(np.int64)
+        self.tuples, self.arrival = new[order], order.astype(np.int64)
         if GREATEST not in self.facts:
             return np.empty(0, np.int64)
         values = self.tuples[self.kernel.value].to_physical().to_numpy()
         late = late_tuples(values, self.starts, self.known, self.facts[GREATEST])
         if late.any():
-            self.tuples, self.place = self.tuples.filter(~late), self.place[~late]
+            self.tuples, self.arrival = self.tuples.filter(~late), self.arrival[~late]
             counts = np.add.reduceat(np.append(~late, 0), self.starts[:-1]) * (
                 np.diff(self.starts) > 0
             )
@@ -159,8 +159,8 @@ class _Turn:
         return np.sort(order[late]).astype(np.int64)
 
     def _values(self) -> pl.Series:
-        """Where each tuple lies; for runs, whether it starts one."""
-        if not isinstance(self.kernel.placing, Runs):
+        """The axis value of each tuple; for runs, 1 where one starts."""
+        if not isinstance(self.kernel.assigner, ByRun):
             return self.tuples[self.kernel.value]
         by = self.group.by
         both = pl.concat([self.state[GROUPS].select(by), self.tuples.select(by)])
@@ -168,17 +168,17 @@ class _Turn:
         return pl.Series(starts[self.state[GROUPS].height :].astype(np.int64))
 
     def results(self) -> Results:
-        """The reports in order, and what is kept."""
+        """The results in order, and the new state."""
         old, groups = self.state[GROUPS], self.groups
         source = groups.rows(old.height)
         rows = self._rows(source)
         ends = self._ends(rows)
         partials = self._scan(source, rows.starts)
-        reporting = self.kernel.reporting
-        reports = reporting.reports(rows, ends, self.now, self.frontier.final)
+        trigger = self.kernel.trigger
+        reports = trigger.reports(rows, ends, self.now, self.frontier.final)
         group_of = np.repeat(np.arange(len(groups.key)), np.diff(rows.starts))
         rank = np.lexsort(
-            (groups.id[group_of[reports.row]], reports.place, reports.turn, reports.moment)
+            (groups.id[group_of[reports.row]], reports.order, reports.phase, reports.moment)
         )
         keys = self._keys(source[rows.starts[:-1]])
         kept, content = ~ends.closed, self._content()
@@ -191,25 +191,25 @@ class _Turn:
                     _ID: pl.Series(groups.id),
                     _N: pl.Series(rows.count[last]),
                     _TIME: self._time(rows.time[last]),
-                    _TOLD: pl.Series(reporting.told(rows, reports)),
+                    _REPORTED: pl.Series(trigger.reported(rows, reports)),
                     **{name: column.gather(last) for name, column in partials.items()},
                     **{name: column.gather(last) for name, column in positions.items()},
                 },
             ).filter(kept),
             FACTS: self._new_facts(),
-            TUPLES: content.kept(groups.key[kept], groups.id[kept], self.kernel.distinct),
+            TUPLES: content.retained(groups.key[kept], groups.id[kept], self.kernel.distinct),
         }
         row = reports.row[rank]
-        return GrowingResults(
+        return EarlyResults(
             keys=keys,
             key=group_of[row],
             ts=self._time(reports.moment[rank]),
             frontier=self.frontier,
             state=state,
             late=self.late,
-            reminder=self._reminder(rows, ends),
-            cause=np.where(reports.turn == WITH, reports.place // 2, -1)[rank],
-            turn=reports.turn[rank],
+            timers=self._timers(rows, ends),
+            cause=np.where(reports.phase == WITH, reports.order // 2, -1)[rank],
+            phase=reports.phase[rank],
             kernel=self.kernel,
             partials={name: column.gather(row) for name, column in partials.items()},
             positions={name: column.gather(row) for name, column in positions.items()},
@@ -221,17 +221,17 @@ class _Turn:
             content=content.tuples,
         )
 
-    def _content(self) -> Content:
-        """The tuples that functions may look at."""
-        columns, nothing = [*self.group.by, *self.kernel.content], np.empty(0, np.int64)
+    def _content(self) -> RetainedTuples:
+        """The tuples retained for functions that need all of them."""
+        columns, none = [*self.group.by, *self.kernel.content], np.empty(0, np.int64)
         if not self.kernel.content:
-            return Content.of(self.state[TUPLES], nothing, self.state[TUPLES], nothing, self.keys)
+            return RetainedTuples.of(self.state[TUPLES], none, self.state[TUPLES], none, self.keys)
         codes = np.repeat(np.arange(self.keys), np.diff(self.starts))
-        new = placed(self.tuples.select(columns), self.placed.first, self.placed.last)
-        return Content.of(self.state[TUPLES], self.tuple_codes, new, codes, self.keys)
+        new = with_windows(self.tuples.select(columns), self.assignment.first, self.assignment.last)
+        return RetainedTuples.of(self.state[TUPLES], self.tuple_codes, new, codes, self.keys)
 
-    def _slices(self, content: Content, source: Ints, group: Ints) -> Slices:
-        """The tuples of the reported windows, if a function looks at them."""
+    def _slices(self, content: RetainedTuples, source: Ints, group: Ints) -> Slices:
+        """The tuples of the emitted windows, if a function needs them."""
         if not self.kernel.content:
             empty = np.zeros(len(source), np.uint32)
             return Slices(empty, empty, empty, np.zeros(len(source), np.uint8))
@@ -239,7 +239,7 @@ class _Turn:
         return content.slices(self.groups.key[group], self.groups.id[group], new)
 
     def _keys(self, rows: Ints) -> pl.DataFrame:
-        """The group-by fields of these rows of windows and tuples."""
+        """Group-by fields of these rows of windows and tuples."""
         by = self.group.by
         both = pl.concat([self.state[GROUPS].select(by), self.tuples.select(by)])
         return both[rows] if by else both
@@ -248,7 +248,7 @@ class _Turn:
         return pl.Series(physical).cast(self.tuples.schema[self.group.ts])
 
     def _rows(self, source: Ints) -> Rows:
-        """What the windows were, bit by bit."""
+        """The history of each window in this step: its stored row, then each new tuple."""
         old = self.state[GROUPS]
         n, starts = old.height, self.groups.starts
         times = np.concatenate([old[_TIME].to_physical().to_numpy(), self.times])
@@ -256,24 +256,24 @@ class _Turn:
         counts = np.concatenate([old[_N].to_numpy(), ones])[source]
         sums = np.concatenate([[0], np.cumsum(counts)])
         running = sums[1:] - np.repeat(sums[starts[:-1]], np.diff(starts))
-        told = np.concatenate([old[_TOLD].to_numpy(), np.zeros(len(ones), np.bool_)])
+        reported = np.concatenate([old[_REPORTED].to_numpy(), np.zeros(len(ones), np.bool_)])
         return Rows(
             starts=starts,
             key=np.repeat(self.groups.key, np.diff(starts)),
             time=times[source],
             count=running,
-            place=np.concatenate([np.full(n, -1), self.place])[source],
+            arrival=np.concatenate([np.full(n, -1), self.arrival])[source],
             old=source < n,
-            told=told[source],
+            reported=reported[source],
         )
 
     def _ends(self, rows: Rows) -> Ends:
-        """Which windows end now, and when."""
-        groups, closing = self.groups, self.kernel.placing.closing
+        """Which windows close in this step, and when."""
+        groups, closing = self.groups, self.kernel.assigner.closing
         last = rows.starts[1:] - 1
         number = len(groups.key)
         closed, timed_out = np.zeros(number, np.bool_), np.zeros(number, np.bool_)
-        moment, turn, place = rows.time[last], np.full(number, BEFORE), groups.key
+        moment, phase, order = rows.time[last], np.full(number, BEFORE), groups.key
         if closing == FRONTIER:
             assert self.kernel.axis is not None
             axis = self.kernel.axis
@@ -283,22 +283,23 @@ class _Turn:
         elif closing == NEXT:
             closed = groups.after >= 0
             moment = self.times[groups.after] if len(self.times) else moment
-            place = 2 * self.place[groups.after] if len(self.place) else place
-            turn = np.full(number, WITH)
+            # Even: just before the results of the tuple that closes the window, which are odd.
+            order = 2 * self.arrival[groups.after] if len(self.arrival) else order
+            phase = np.full(number, WITH)
         elif closing == FULL:
-            full = rows.count[last] == self.kernel.placing.full
-            place = np.where(full, 2 * rows.place[last] + 1, place)
-            turn = np.where(full, WITH, BEFORE)
+            full = rows.count[last] == self.kernel.assigner.full
+            order = np.where(full, 2 * rows.arrival[last] + 1, order)
+            phase = np.where(full, WITH, BEFORE)
             if self.kernel.timeout is not None:
                 due = rows.time[last] + rows.time.dtype.type(self.kernel.timeout)
                 passed = due <= self.now if self.now is not None else timed_out
                 timed_out = ~full & ((groups.after >= 0) | passed)
                 moment = np.where(timed_out, due, moment)
             closed = full | timed_out
-        return Ends(closed, moment, turn, place, timed_out)
+        return Ends(closed, moment, phase, order, timed_out)
 
     def _scan(self, source: Ints, starts: Ints) -> dict[str, pl.Series]:
-        """The partial result of each window, bit by bit."""
+        """The running partial results of each window."""
         lifted = lift(self.tuples, self.kernel.functions)
         old = self.state[GROUPS]
         found: dict[str, pl.Series] = {}
@@ -317,7 +318,7 @@ class _Turn:
         return found
 
     def _positions(self, source: Ints, starts: Ints) -> dict[str, pl.Series]:
-        """The positions of the first and of the newest tuple of each window, bit by bit."""
+        """Positions of the first and the newest tuple of each window, running."""
         if POSITION not in self.tuples.columns:
             return {}
         old, own = self.state[GROUPS], self.tuples[POSITION]
@@ -329,8 +330,8 @@ class _Turn:
         return found
 
     def _new_facts(self) -> pl.DataFrame:
-        """The facts of the keys that are busy."""
-        after = self.placed.facts
+        """The facts of all stored keys after the step."""
+        after = self.assignment.facts
         if not after:
             return self.state[FACTS].clear()
         busy = np.flatnonzero(np.diff(self.starts) > 0)
@@ -340,35 +341,35 @@ class _Turn:
         columns = {name: pl.Series(after[name][busy]).cast(schema[name]) for name in after}
         return pl.concat([self.state[FACTS].filter(idle), _frame(rows, columns)])
 
-    def _reminder(self, rows: Rows, ends: Ends) -> Reminder | None:
-        """When windows with new tuples have something to say or go, though no tuple comes."""
+    def _timers(self, rows: Rows, ends: Ends) -> Timers | None:
+        """Timers: when windows with new tuples fire or close, though no tuple arrives."""
         busy = ~ends.closed & (self.groups.hi > self.groups.lo)
         due: list[Numbers] = []
-        if self.kernel.placing.closing == FRONTIER:
+        if self.kernel.assigner.closing == FRONTIER:
             due.append(ends.moment)
         if self.kernel.timeout is not None:
             time = rows.time[rows.starts[1:] - 1]
             due.append(time + time.dtype.type(self.kernel.timeout))
-        if (report := self.kernel.reporting.next_report(rows)) is not None:
+        if (report := self.kernel.trigger.next_report(rows)) is not None:
             due.append(report)
         if not due:
             return None
         which = np.flatnonzero(busy)
-        return Reminder(np.tile(which, len(due)), np.concatenate([d[which] for d in due]))
+        return Timers(np.tile(which, len(due)), np.concatenate([d[which] for d in due]))
 
 
 @dataclass(frozen=True, kw_only=True)
-class GrowingResults(Results):
-    """Reports of windows: their partial results, or their tuples so far."""
+class EarlyResults(Results):
+    """Emitted results: partial results of windows, or their tuples so far."""
 
-    kernel: Growing
+    kernel: EarlyFiring
     partials: dict[str, pl.Series]
     positions: dict[str, pl.Series]
     windows: Windows
     content: pl.DataFrame
 
     def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
-        """Finish the partial results, or compute the function over the tuples."""
+        """Finish the partial results, or compute the function over the retained tuples."""
         if function.partial is None:
             given = [self.content[argument(number, i)] for i in range(arguments)]
             return function.compute(self.windows, given)
@@ -377,7 +378,7 @@ class GrowingResults(Results):
         )
 
     def position(self) -> pl.Series | None:
-        """From the positions of the first and the newest tuple and the moment."""
+        """Derived from the positions of the first and newest tuple and the result time."""
         if not self.positions:
             return None
         return result_position(self.positions[_FIRST], self.positions[_LAST], self.ts)
@@ -388,5 +389,5 @@ def _empty(types: Mapping[str, pl.DataType]) -> dict[str, pl.Series]:
 
 
 def _frame(keys: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """Group-by fields, of which there may be none, and further columns."""
+    """A frame of group-by fields (possibly none) and further columns."""
     return pl.DataFrame({**keys.to_dict(), **columns})

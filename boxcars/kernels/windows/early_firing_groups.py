@@ -1,4 +1,4 @@
-"""The windows of each key and the new tuples in each: the loops behind windows that grow."""
+"""The loops of early-firing windows: the open windows of each key, and the new tuples in each."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.columns.folds import Numbers, Truths
+from boxcars.kernels.columns.folds import Mask, Numbers
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Windows by key and number: what is kept of each (``old``, -1: nothing), its new tuples.
+    """Windows by key and number: the row of stored partials (``old``, -1: none) and new tuples.
 
-    The new tuples of a window are ``[lo, hi)`` of those sorted by key, and ``after`` is the tuple
-    of its key that comes behind them (-1: none).
+    The new tuples of a window are ``[lo, hi)`` of those sorted by key; ``after`` is the next tuple
+    of its key after them (-1: none).
     """
 
     key: Ints
@@ -31,19 +31,19 @@ class Groups:
 
     @property
     def starts(self) -> Ints:
-        """Where each window starts among the rows of all: what is kept first, then its tuples."""
+        """Start of each window among the rows of all: its stored row first, then its new tuples."""
         sizes = (self.old >= 0) + self.hi - self.lo
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     def rows(self, kept: int) -> Ints:
-        """The rows of all windows: below ``kept`` what is kept, from there on new tuples."""
+        """Row indices of all windows: below ``kept`` stored rows, from there on new tuples."""
         return _rows(self.old, self.lo, self.hi, kept)
 
 
 def form_groups(
     first: Ints, last: Ints, starts: Ints, old_key: Ints, old_id: Ints, number: int
 ) -> Groups:
-    """The windows that are kept, and those that new tuples open, in the order of key and number."""
+    """The stored windows and those that new tuples open, ordered by key and number."""
     order = np.lexsort((old_id, old_key))
     old_starts = np.searchsorted(old_key[order], np.arange(number + 1))
     return Groups(*_form(first, last, starts, old_starts, order, old_id[order]))
@@ -101,8 +101,8 @@ def _rows(old: Ints, lo: Ints, hi: Ints, kept: int) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def late_tuples(values: Numbers, starts: Ints, known: Truths, greatest: Numbers) -> Truths:
-    """The tuples whose value is less than one before it in their key."""
+def late_tuples(values: Numbers, starts: Ints, known: Mask, greatest: Numbers) -> Mask:
+    """Mask of the tuples whose value is less than an earlier one of their key."""
     late = np.zeros(len(values), np.bool_)
     for key in range(len(starts) - 1):
         some = known[key]

@@ -1,8 +1,8 @@
-"""Time windows that closed, in stretches: windows of a key one after another with the same tuples.
+"""Runs of consecutive time windows of a key that hold the same tuples.
 
-A tuple that comes alone lies in many windows that slide by a little, and is all that they hold.
-What they come to is computed once for the whole stretch, key by key, while its tuples are at hand,
-and then given to each of its windows.
+A tuple that arrives alone lies in many windows of a small advance, and is all they hold. Their
+result is computed once per run, key by key while the tuples are in cache, and then copied to each
+window of the run.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from boxcars.kernels.columns.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
+from boxcars.kernels.columns.slices import DIRECT, HEAD, TAIL, Flags, Indices, Ints, Slices
 
-_MANY = 4_000_000
-"""Windows for each of which there may be a counter, whether they hold a tuple or not."""
+_MAX_COUNTERS = 4_000_000
+"""Windows; up to this many get a counter each, whether they hold a tuple or not."""
 
 
 @dataclass(frozen=True)
 class Panes:
-    """What the loops need to know of tuples: their blocks, and the windows that they lie in.
+    """Blocks and window ranges of tuples, as the loops need them.
 
-    Found for all tuples at once: a division in a loop takes longer than all the rest of it.
+    Computed for all tuples at once: a division inside the loop would cost more than the rest of it.
     """
 
     block: Ints
@@ -38,7 +38,7 @@ class Panes:
 
     @classmethod
     def of(cls, pane: Ints, size: int, advance: int) -> Panes:
-        """From the panes of the tuples."""
+        """Compute from the panes of the tuples."""
         block = pane // size
         if advance == 1:
             return cls(block, pane - (size - 1), pane, block * size)
@@ -47,42 +47,42 @@ class Panes:
 
 
 @dataclass(frozen=True)
-class Stretches:
-    """Which windows each stretch goes over: from ``since`` up to ``until``, places in ``windows``.
+class EqualRuns:
+    """The windows of each run: from ``since`` up to ``until``, indices into ``windows``.
 
-    The rows of a window, one for each key that has tuples in it, are ``rows`` in number; they lie
-    behind those of the windows before it, in the order of keys.
+    ``rows`` has the number of result rows of each window, one for each key that has tuples in it.
+    They follow those of the previous windows, in the order of keys.
     """
 
-    since: Places
-    until: Places
+    since: Indices
+    until: Indices
     windows: Ints
     rows: Ints
 
     @cached_property
-    def _stretch(self) -> pl.Series:
-        """The stretch of each row."""
+    def _run(self) -> pl.Series:
+        """The run of each result row."""
         return pl.Series(self.spread(np.arange(len(self.since), dtype=np.uint32)))
 
     def repeat(self, column: pl.Series) -> pl.Series:
-        """What each window has, for each row."""
+        """Expand a value per window to result rows."""
         numbers = column.to_physical().to_numpy()
         return pl.Series(np.repeat(numbers, self.rows)).cast(column.dtype)
 
     def spread(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """What each stretch has, for each row."""
+        """Expand a value per run to result rows."""
         return np.asarray(_spread(numbers, self.since, self.until, self.rows))
 
     def spread_column(self, column: pl.Series) -> pl.Series:
-        """The same for a column of any type."""
+        """Expand a column of any type."""
         if _plain(column):
             return pl.Series(self.spread(column.to_numpy()))
-        return column.gather(self._stretch)
+        return column.gather(self._run)
 
     def spread_all(
-        self, key: Places, columns: Sequence[pl.Series]
-    ) -> tuple[Places, list[pl.Series]]:
-        """The same for keys and columns; two columns of numbers go together with the keys."""
+        self, key: Indices, columns: Sequence[pl.Series]
+    ) -> tuple[Indices, list[pl.Series]]:
+        """Expand keys and columns; two numeric columns are expanded along with the keys."""
         plain = [i for i, column in enumerate(columns) if _plain(column)][:2]
         if len(plain) < 2:
             return self.spread(key), [self.spread_column(column) for column in columns]
@@ -101,29 +101,29 @@ def _plain(column: pl.Series) -> bool:
     return column.dtype in (pl.Int64, pl.Float64) and not column.null_count()
 
 
-def closed_windows(panes: Panes, starts: Ints, first: int, end: int) -> tuple[Slices, Stretches]:
-    """The windows from ``first`` up to ``end`` that hold a tuple: a slice for each stretch."""
-    found, windows, behind = [], [np.empty(0, np.int64)], 0
+def closed_windows(panes: Panes, starts: Ints, first: int, end: int) -> tuple[Slices, EqualRuns]:
+    """The windows from ``first`` up to ``end`` that hold a tuple: one slice per run."""
+    found, windows, offset = [], [np.empty(0, np.int64)], 0
     for low, high in _spans(panes, first, end):
-        columns = _stretches(panes.block, panes.first, panes.last, panes.change, starts, low, high)
-        found.append((*columns[:4], columns[4] + behind, columns[5] + behind, columns[6]))
+        columns = _equal_runs(panes.block, panes.first, panes.last, panes.change, starts, low, high)
+        found.append((*columns[:4], columns[4] + offset, columns[5] + offset, columns[6]))
         windows.append(np.arange(low, high))
-        behind += high - low
+        offset += high - low
     key, lo, hi, parts, since, until, rows = (
         found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
     )
-    return Slices(key, lo, hi, parts), Stretches(since, until, np.concatenate(windows), rows)
+    return Slices(key, lo, hi, parts), EqualRuns(since, until, np.concatenate(windows), rows)
 
 
 def _spans(panes: Panes, first: int, end: int) -> list[tuple[int, int]]:
-    """Where windows may hold tuples, without long stretches of empty ones.
+    """Ranges of windows that may hold tuples, skipping long gaps of empty ones.
 
-    Time may jump as far as it likes, by a mistake too: only what comes may cost anything.
+    Event time may jump arbitrarily far, also by mistake: the cost must depend on the tuples alone.
     """
-    if end - first <= _MANY or not len(panes.first):
+    if end - first <= _MAX_COUNTERS or not len(panes.first):
         return [(first, end if len(panes.first) else first)]
     begins, ends = np.sort(panes.first), np.sort(panes.last)
-    gaps = np.flatnonzero(begins[1:] - ends[:-1] > max(_MANY // len(begins), 1))
+    gaps = np.flatnonzero(begins[1:] - ends[:-1] > max(_MAX_COUNTERS // len(begins), 1))
     lows = np.maximum(np.concatenate([begins[:1], begins[gaps + 1]]), first)
     highs = np.minimum(np.concatenate([ends[gaps], ends[-1:]]) + 1, end)
     spans = [(int(low), int(high)) for low, high in zip(lows, highs, strict=True) if low < high]
@@ -131,16 +131,16 @@ def _spans(panes: Panes, first: int, end: int) -> list[tuple[int, int]]:
 
 
 @njit(cache=True, nogil=True)
-def _stretches(
+def _equal_runs(
     block: Ints, firsts: Ints, lasts: Ints, change: Ints, starts: Ints, first: int, end: int
-) -> tuple[Places, Places, Places, Flags, Places, Places, Ints]:
-    """For each tuple the windows in which it is the last one, by the first tuple they hold.
+) -> tuple[Indices, Indices, Indices, Flags, Indices, Indices, Ints]:
+    """For each tuple, the windows in which it is the last, by the first tuple they hold.
 
     ``change`` has the first window that starts in the block of a tuple: before it a slice is the
-    head of that block, from there on a tail, which is added up in another order. So a stretch ends
-    there, unless it holds one tuple and there is nothing to add.
+    head of that block, from there on a tail, which is added in another order. So a run ends there,
+    unless it holds a single tuple and there is nothing to add.
     """
-    room = 3 * len(block)  # A stretch starts with a last tuple, a first one, or a change.
+    room = 3 * len(block)  # A run starts at a last tuple, at a first one, or at a change.
     key, low, high = np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32)
     since, until = np.empty(room, np.uint32), np.empty(room, np.uint32)
     parts = np.empty(room, np.uint8)
@@ -149,13 +149,13 @@ def _stretches(
     for code in range(len(starts) - 1):
         lo, stop = starts[code], starts[code + 1]
         for i in range(lo, stop):
-            k, behind = max(firsts[i], first), min(lasts[i] + 1, end)
+            k, until_k = max(firsts[i], first), min(lasts[i] + 1, end)
             if i + 1 < stop:
-                behind = min(behind, firsts[i + 1])
-            while k < behind:
+                until_k = min(until_k, firsts[i + 1])
+            while k < until_k:
                 while lasts[lo] < k:
                     lo += 1
-                to, part = min(behind, lasts[lo] + 1), DIRECT
+                to, part = min(until_k, lasts[lo] + 1), DIRECT
                 if lo < i and k < change[lo]:
                     to, part = min(to, change[lo]), HEAD
                 elif lo < i:
@@ -170,28 +170,28 @@ def _stretches(
 
 
 @njit(cache=True, nogil=True)
-def _spread(values: NDArray[Any], since: Places, until: Places, rows: Ints) -> NDArray[Any]:
-    place = np.cumsum(rows) - rows
+def _spread(values: NDArray[Any], since: Indices, until: Indices, rows: Ints) -> NDArray[Any]:
+    target = np.cumsum(rows) - rows
     out = np.empty(rows.sum(), values.dtype)
-    for stretch in range(len(since)):
-        value = values[stretch]
-        for window in range(since[stretch], until[stretch]):
-            out[place[window]] = value
-            place[window] += 1
+    for run in range(len(since)):
+        value = values[run]
+        for window in range(since[run], until[run]):
+            out[target[window]] = value
+            target[window] += 1
     return out
 
 
 @njit(cache=True, nogil=True)
 def _spread_three(
-    keys: Places, values: Ints, others: Ints, since: Places, until: Places, rows: Ints
-) -> tuple[Places, Ints, Ints]:
-    """Three at once: to find out where they go takes as long as to write them there."""
-    place, total = np.cumsum(rows) - rows, rows.sum()
+    keys: Indices, values: Ints, others: Ints, since: Indices, until: Indices, rows: Ints
+) -> tuple[Indices, Ints, Ints]:
+    """Expand three columns in one pass: computing the target row costs as much as writing it."""
+    target, total = np.cumsum(rows) - rows, rows.sum()
     out = np.empty(total, np.uint32), np.empty(total, np.int64), np.empty(total, np.int64)
-    for stretch in range(len(since)):
-        key, value, other = keys[stretch], values[stretch], others[stretch]
-        for window in range(since[stretch], until[stretch]):
-            row = place[window]
+    for run in range(len(since)):
+        key, value, other = keys[run], values[run], others[run]
+        for window in range(since[run], until[run]):
+            row = target[window]
             out[0][row], out[1][row], out[2][row] = key, value, other
-            place[window] = row + 1
+            target[window] = row + 1
     return out

@@ -1,21 +1,29 @@
-"""From the window of a box to the kernel that runs it."""
+"""Selects the kernel that runs the window of a box."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from boxcars.kernels.ordering.sorting import physical
-from boxcars.kernels.windows.assigner import FRONTIER, NEXT, Along, Counted, Landmark, Placing, Runs
+from boxcars.kernels.windows.assigner import (
+    FRONTIER,
+    NEXT,
+    Assigner,
+    ByAxis,
+    ByCount,
+    ByRun,
+    Landmark,
+)
 from boxcars.kernels.windows.axis import Axis
 from boxcars.kernels.windows.blocks import Blocks
 from boxcars.kernels.windows.busy_keys import ByKey
-from boxcars.kernels.windows.early_firing import Growing
-from boxcars.kernels.windows.incremental_windows import Parking
+from boxcars.kernels.windows.early_firing import EarlyFiring
+from boxcars.kernels.windows.incremental_windows import IncrementalWindows
 from boxcars.kernels.windows.panes import can_lift
 from boxcars.kernels.windows.per_tuple_windows import MovingWindows
 from boxcars.kernels.windows.run_windows import RunWindows
 from boxcars.kernels.windows.time_windows import TimeWindows
-from boxcars.kernels.windows.trigger import Reporting
+from boxcars.kernels.windows.trigger import Trigger
 from boxcars.kernels.windows.tuple_windows import TupleWindows
 from boxcars.kernels.windows.value_windows import VALUE, ValueWindows
 from boxcars.kernels.windows.window_results import Functions, Kernel
@@ -25,10 +33,10 @@ from boxcars.model.window import Window
 
 
 def window_kernel(window: Window, schema: Schema, functions: Functions) -> Kernel:
-    """The kernel of a window over tuples like these; ``functions`` with their arguments' number."""
+    """The kernel of a window over such tuples; ``functions`` with their number of arguments."""
     type_ = schema[str(window.field) if window.by == "value" else schema.ts]
     if window.by == "landmark" or window.emit != "close":
-        return _growing(window, schema, type_, functions)
+        return _early_firing(window, schema, type_, functions)
     drop = window.obsolete == "drop"
     timeout = _timeout(window, schema)
     if window.by in ("time", "value") and window.step == 0:
@@ -46,9 +54,9 @@ def window_kernel(window: Window, schema: Schema, functions: Functions) -> Kerne
 
 
 def _by_key(windows: Blocks, functions: Functions, flush: bool, in_blocks: bool = True) -> Kernel:
-    """Windows that slide key by key; floats, which are rounded, may not lie ``in_blocks``."""
+    """Per-key sliding windows; rounded floats rule out the incremental kernel (``in_blocks``)."""
     if in_blocks and can_lift(functions):
-        return Parking(windows, functions, flush)
+        return IncrementalWindows(windows, functions, flush)
     return ByKey(windows, flush)
 
 
@@ -56,23 +64,23 @@ def _timeout(window: Window, schema: Schema) -> Any:
     return None if window.timeout is None else physical(window.timeout, schema[schema.ts])
 
 
-def _growing(window: Window, schema: Schema, type_: Type, functions: Functions) -> Kernel:
-    """The kernel of a window that reports while it grows."""
+def _early_firing(window: Window, schema: Schema, type_: Type, functions: Functions) -> Kernel:
+    """The kernel of an early-firing window."""
     by_time = window.every_by == "time"
     every = window.every
     if every is not None:
         every = physical(every, schema[schema.ts]) if by_time else int(every)
-    reporting = Reporting(window.emit, every, by_time, window.flush)
+    trigger = Trigger(window.emit, every, by_time, window.flush)
     value = VALUE if window.by == "value" else schema.ts
     axis = Axis.of(window, type_) if window.by in ("time", "value") else None
     timeout = _timeout(window, schema)
-    placing: Placing
+    assigner: Assigner
     if axis is not None:
-        placing = Along(axis, FRONTIER if window.by == "time" else NEXT)
+        assigner = ByAxis(axis, FRONTIER if window.by == "time" else NEXT)
     elif window.by == "tuples":
-        placing = Counted(int(window.size), int(window.step) or 1, timeout)
+        assigner = ByCount(int(window.size), int(window.step) or 1, timeout)
     elif window.by == "runs":
-        return Growing(Runs(), reporting, functions, value)
+        return EarlyFiring(ByRun(), trigger, functions, value)
     else:
-        placing = Landmark()
-    return ByKey(Growing(placing, reporting, functions, value, axis, timeout), window.flush)
+        assigner = Landmark()
+    return ByKey(EarlyFiring(assigner, trigger, functions, value, axis, timeout), window.flush)

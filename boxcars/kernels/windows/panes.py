@@ -1,8 +1,8 @@
-"""Panes that have passed: rows with what tuples come to, instead of the tuples.
+"""Pre-aggregated panes: rows of partial results in place of tuples.
 
-Where a window closes, its tuples are *lifted* to their partial results. Where many of them share a
-key and a pane, which no window can tell apart any more, they are *condensed* to one row, so that
-the next windows go over a few rows.
+When a window closes, its tuples are *lifted* to their partial results. Where many of them share a
+key and a pane, which no later window distinguishes, they are *condensed* to one row, so that the
+next windows scan few rows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,15 @@ import polars as pl
 from numba import njit
 
 from boxcars.kernels.columns.folds import Windows
-from boxcars.kernels.columns.frames import gathered, picked, rows_where, values_at, without
-from boxcars.kernels.columns.keys import encode_keys, group_order, in_order
-from boxcars.kernels.columns.slices import HEAD, Ints, Places, Slices
+from boxcars.kernels.columns.frames import (
+    drop_columns,
+    filter_rows,
+    select_columns,
+    take_rows,
+    take_values,
+)
+from boxcars.kernels.columns.keys import encode_keys, group_order, take_ints
+from boxcars.kernels.columns.slices import HEAD, Indices, Ints, Slices
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.kernels.windows.window_results import (
     LAST_POSITION,
@@ -28,100 +34,101 @@ from boxcars.kernels.windows.window_results import (
 )
 
 PANE = "__pane"
-_WORTH = 1000
-"""Fewer tuples are kept as they are."""
-_DENSE = 2
-"""So many tuples of a key in a pane, on average, are condensed."""
+_MIN_ROWS = 1000
+"""Rows; fewer are not condensed."""
+_ROWS_PER_PANE = 2
+"""Average rows per key and pane from which they are condensed."""
 
 
 def can_lift(functions: Functions) -> bool:
-    """Whether partial results say all that is asked for."""
+    """Whether all functions can be computed from partial results."""
     partials = [function.partial for function, _ in functions]
     return all(partial is not None and partial.fold is not None for partial in partials)
 
 
 def lifted(tuples: pl.DataFrame, pane: Ints, group: Grouping, functions: Functions) -> pl.DataFrame:
-    """Tuples as rows like those of panes, one for each."""
+    """Lift tuples to rows of panes, one each."""
     rows = {PANE: pl.Series(pane), **lift(tuples, functions), **_positions(tuples)}
-    return pl.DataFrame({**picked(tuples, group.by).to_dict(), **rows})
+    return pl.DataFrame({**select_columns(tuples, group.by).to_dict(), **rows})
 
 
 def _positions(tuples: pl.DataFrame) -> dict[str, pl.Series]:
-    """Where tuples have positions, those of the first and the last that each stands for."""
+    """Positions of the first and last tuple that each row covers, if tuples have positions."""
     found = tuples.get_column(POSITION, default=None)
     return {} if found is None else {POSITION: found, LAST_POSITION: found}
 
 
 def is_dense(windows: Windows) -> bool:
-    """Whether the tuples among which these windows lie fall into few panes."""
-    if len(windows.blocks) < _WORTH or windows.panes is None:
+    """Whether the tuples of these windows fall into few panes."""
+    if len(windows.blocks) < _MIN_ROWS or windows.panes is None:
         return False
-    return _DENSE * _number_of_panes(windows.blocks, windows.panes) <= len(windows.blocks)
+    return _ROWS_PER_PANE * _number_of_panes(windows.blocks, windows.panes) <= len(windows.blocks)
 
 
 @dataclass(frozen=True)
 class Grouped:
-    """Rows sorted by key, those of a key in their old order: ``columns`` has all but key and pane.
+    """Rows sorted by key (stable); ``columns`` has all but key and pane.
 
-    ``table`` has the keys, ``order`` the old place of each row, ``starts`` where each key starts.
+    ``table`` has the keys, ``order`` the original index of each row, ``starts`` the start of each
+    key.
     """
 
     columns: pl.DataFrame
     table: pl.DataFrame
-    order: Places
+    order: Indices
     starts: Ints
     pane: Ints
 
     @classmethod
     def of(cls, rows: pl.DataFrame, pane: Ints, group: Grouping, by_key: bool = True) -> Grouped:
-        """Sort rows by their keys, in the order of the keys or in any."""
+        """Sort rows by key; ``by_key``: in the sort order of the keys."""
         keys = encode_keys(rows, group.by, in_order=by_key)
         order, starts = group_order(keys.codes, keys.number)
-        columns = without(rows, (*group.by, group.ts, PANE))
-        columns = gathered(columns, order) if columns.width else columns
-        return cls(columns, keys.table, order, starts, in_order(pane, order))
+        columns = drop_columns(rows, (*group.by, group.ts, PANE))
+        columns = take_rows(columns, order) if columns.width else columns
+        return cls(columns, keys.table, order, starts, take_ints(pane, order))
 
     @cached_property
     def key(self) -> Ints:
-        """The number of each row's key."""
+        """The key number of each row."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @cached_property
     def firsts(self) -> Ints:
-        """Where the rows of each key and pane start; and behind the last of them."""
+        """Start of the rows of each key and pane, and the total number of rows."""
         return _first_of_panes(self.key, self.pane)
 
     def slices(self, lo: Ints, hi: Ints, part: int) -> Slices:
-        """Rows of one key each that all are the same part of a block."""
+        """Slices of one key each that are all the same part of a block."""
         key, low, high = (some.astype(np.uint32) for some in (self.key[lo], lo, hi))
         return Slices(key, low, high, np.full(len(lo), part, np.uint8))
 
     def since(self, pane: int, functions: Functions) -> Grouped:
-        """The tuples from a pane on, lifted."""
+        """Lift the tuples from a pane on."""
         later = self.pane >= pane
         starts = np.concatenate([[0], np.cumsum(later)])[self.starts]
-        tuples = rows_where(self.columns, later)
+        tuples = filter_rows(self.columns, later)
         rows = lift(tuples, functions) | _positions(tuples)
         return Grouped(pl.DataFrame(rows), self.table, self.order[later], starts, self.pane[later])
 
     def condensed(self, functions: Functions) -> pl.DataFrame | None:
-        """One row for each key and pane, in the order of panes, if these are few."""
+        """One row per key and pane, in pane order; None if that saves little."""
         lo, hi = self.firsts[:-1], self.firsts[1:]
-        if _DENSE * len(lo) > len(self.pane):
+        if _ROWS_PER_PANE * len(lo) > len(self.pane):
             return None
         blocks = np.repeat(np.arange(len(lo)), hi - lo)
         windows = Windows(self.slices(lo, hi, HEAD), blocks, panes=self.pane)
         return self.fold(windows, self.pane[lo], functions).sort(PANE, maintain_order=True)
 
     def fold(self, windows: Windows, pane: Ints, functions: Functions) -> pl.DataFrame:
-        """A row for each slice, in the panes that are given."""
+        """One row per slice, assigned to the given panes."""
         keys = self.table[windows.slices.key].to_dict() if self.table.width else {}
         partials = fold_rows(self.columns, windows, functions)
         return pl.DataFrame({**keys, PANE: pl.Series(pane), **partials})
 
 
 def fold_rows(rows: pl.DataFrame, windows: Windows, functions: Functions) -> dict[str, pl.Series]:
-    """The partial results of each slice of rows, and its positions."""
+    """Partial results and positions of each slice of rows."""
     slices = windows.slices
     found = {}
     for number, (function, _) in enumerate(functions):
@@ -132,14 +139,14 @@ def fold_rows(rows: pl.DataFrame, windows: Windows, functions: Functions) -> dic
         for name, column in zip(names, columns, strict=True):
             found[name] = column.cast(rows[name].dtype).alias(name)
     if POSITION in rows.columns:
-        found[POSITION] = values_at(rows[POSITION], slices.lo)
-        found[LAST_POSITION] = values_at(rows[LAST_POSITION], slices.hi - 1)
+        found[POSITION] = take_values(rows[POSITION], slices.lo)
+        found[LAST_POSITION] = take_values(rows[LAST_POSITION], slices.hi - 1)
     return found
 
 
 def condensed(rows: pl.DataFrame, group: Grouping, functions: Functions) -> pl.DataFrame:
-    """One row for each key and pane, in the order of panes, if these are few; or else all rows."""
-    if rows.height < _WORTH:
+    """One row per key and pane, in pane order; all rows unchanged if that saves little."""
+    if rows.height < _MIN_ROWS:
         return rows
     grouped = Grouped.of(rows, rows[PANE].to_numpy(), group, by_key=False)
     few = grouped.condensed(functions)
@@ -156,7 +163,7 @@ def _number_of_panes(groups: Ints, panes: Ints) -> int:
 
 @njit(cache=True, nogil=True)
 def _first_of_panes(groups: Ints, panes: Ints) -> Ints:
-    """Where the rows of each group and pane start; and behind the last of them."""
+    """Start of the rows of each group and pane, and the total number of rows."""
     firsts = np.empty(len(panes) + 1, np.int64)
     found = 0
     for i in range(len(panes)):

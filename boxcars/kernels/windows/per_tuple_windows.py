@@ -1,4 +1,4 @@
-"""Windows with advance 0: each tuple has a window of its own, of which it is the last.
+"""Windows with advance 0: one per tuple, which is its last.
 
 The window of a tuple with value v holds the tuples of its key so far with values in (v - size, v].
 """
@@ -12,14 +12,14 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.columns.folds import Numbers, Truths, Windows
-from boxcars.kernels.columns.frames import gathered, numbers_of, values_at, without
+from boxcars.kernels.columns.folds import Mask, Numbers, Windows
+from boxcars.kernels.columns.frames import drop_columns, physical_numbers, take_rows, take_values
 from boxcars.kernels.columns.keys import group_order
-from boxcars.kernels.columns.slices import DIRECT, HEAD, TAIL, Flags, Ints, Places, Slices
-from boxcars.kernels.contract import Frontier, appended, physical_value
-from boxcars.kernels.windows.blocks import Blocks, Slid
-from boxcars.kernels.windows.value_windows import VALUE, greatest, late_places
-from boxcars.kernels.windows.window_results import Grouping, Reminder, own_blocks
+from boxcars.kernels.columns.slices import DIRECT, HEAD, TAIL, Flags, Indices, Ints, Slices
+from boxcars.kernels.contract import Frontier, append_rows, physical_value
+from boxcars.kernels.windows.blocks import Blocks, SlideResult
+from boxcars.kernels.windows.value_windows import VALUE, greatest, late_indices
+from boxcars.kernels.windows.window_results import Grouping, Timers, separate_tails
 
 
 @dataclass(frozen=True)
@@ -32,83 +32,83 @@ class MovingWindows(Blocks):
 
     @property
     def block(self) -> int:
-        """As many units as a window has."""
+        """The window size in physical units."""
         return int(self.size)
 
     @property
     def overlap(self) -> bool:
-        """A window starts anywhere."""
+        """True: windows start anywhere."""
         return True
 
     @property
-    def at(self) -> str:
-        """The column with the values, which are places themselves if they are whole numbers."""
+    def axis_column(self) -> str:
+        """The column with the values; whole numbers are axis positions themselves."""
         return VALUE if self.by_value else self.ts
 
-    def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """As they are."""
+    def with_axis(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows unchanged: the axis column is a field."""
         return rows
 
-    def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
-        """The greatest value."""
-        return greatest(place, key, numbers_of(new[self.at]))
+    def reached(self, position: Ints, key: Ints, new: pl.DataFrame) -> Ints:
+        """The greatest value of each key."""
+        return greatest(position, key, physical_numbers(new[self.axis_column]))
 
     def last_start(self, reached: Ints) -> Ints:
-        """The first value that is not too old for the window that ends there."""
+        """The first value inside the window that ends there."""
         return reached - self.block + 1
 
     def slide(
         self, group: Grouping, rows: pl.DataFrame, new: pl.DataFrame, frontier: Frontier
-    ) -> Slid:
-        """A result for each new tuple; a value that goes down in its key is late."""
+    ) -> SlideResult:
+        """Emit a result for each new tuple; a value that decreases within its key is late."""
         held = rows.height
-        tuples = appended(rows, new)
-        places = np.arange(tuples.height)
-        late = late_places(tuples, group) if self.by_value else places[:0]
+        tuples = append_rows(rows, new)
+        index = np.arange(tuples.height)
+        late = late_indices(tuples, group) if self.by_value else index[:0]
         if len(late):
-            places = np.delete(places, late)
-            tuples = tuples[places]
+            index = np.delete(index, late)
+            tuples = tuples[index]
         keys = group.keys(tuples, in_order=False)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = gathered(without(tuples, group.beside), order)
-        values = numbers_of(ordered[self.at])
-        fresh, size = places[order] >= held, values.dtype.type(self.size)
+        ordered = take_rows(drop_columns(tuples, group.encoded_columns), order)
+        values = physical_numbers(ordered[self.axis_column])
+        fresh, size = index[order] >= held, values.dtype.type(self.size)
         blocks = np.floor_divide(values, size).astype(np.int64)
         key, lo, hi, parts, numbers, keep = _move(values, blocks, starts, fresh, size)
         slices = Slices(key, lo, hi, parts).take(np.argsort(order[hi - 1], kind="stable"))
         times = ordered[group.ts]
-        reminder = None
+        timers = None
         if not self.by_value:
             due = values[starts[1:] - 1] + size
             busy = np.flatnonzero(fresh[starts[1:] - 1])
-            reminder = Reminder(busy, due[busy])
+            timers = Timers(busy, due[busy])
             if frontier.value is not None:
                 now = physical_value(frontier.value, times.dtype)
                 keep &= np.repeat(due > now, np.diff(starts))
-        return Slid(
+        return SlideResult(
             tuples=ordered,
             starts=starts,
             needed=np.flatnonzero(keep),
-            windows=Windows(slices, own_blocks(numbers, ordered)),
+            windows=Windows(slices, separate_tails(numbers, ordered)),
             keys=keys.table,
             key=slices.key,
-            ts=values_at(times, slices.hi - 1),
+            ts=take_values(times, slices.hi - 1),
             frontier=frontier,
             state={},
             late=late - held,
-            reminder=reminder,
-            cause=places[order[slices.hi - 1]] - held,
+            timers=timers,
+            cause=index[order[slices.hi - 1]] - held,
         )
 
 
 @njit(cache=True, nogil=True)
 def _move(
-    values: Numbers, blocks: Ints, starts: Ints, new: Truths, size: Any
-) -> tuple[Places, Places, Places, Flags, Ints, Truths]:
-    """The window of each new tuple, a number for the block of each tuple, and which are needed.
+    values: Numbers, blocks: Ints, starts: Ints, new: Mask, size: Any
+) -> tuple[Indices, Indices, Indices, Flags, Ints, Mask]:
+    """The window of each new tuple, the block number of each tuple, and a mask of needed ones.
 
     Blocks are one window long, so a window is the tail of one block and the head of the next. Where
-    floats are rounded so that it is not, it is folded tuple by tuple.
+    float rounding breaks that, the window is folded tuple by tuple.
     """
     room = len(values)
     key, low = np.empty(room, np.uint32), np.empty(room, np.uint32)

@@ -1,4 +1,4 @@
-"""The tuples of windows that grow, for functions that look at all of them, such as a median."""
+"""Retained tuples of early-firing windows, for functions that need all of them (median)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from boxcars.kernels.columns.slices import DIRECT, Ints, Slices
 _FIRST, _LAST = "__first", "__last"
 
 
-def placed(tuples: pl.DataFrame, first: Ints, last: Ints) -> pl.DataFrame:
-    """Tuples with the numbers of the first and the last window in which each lies."""
+def with_windows(tuples: pl.DataFrame, first: Ints, last: Ints) -> pl.DataFrame:
+    """Tuples with the range of windows that each belongs to."""
     return pl.DataFrame({**tuples.to_dict(), _FIRST: first, _LAST: last})
 
 
 @dataclass(frozen=True)
-class Content:
-    """Tuples sorted by key, those of a key that are ``old`` first.
+class RetainedTuples:
+    """Tuples sorted by key, per key the ``old`` (stored) ones first.
 
-    ``where`` has the place of each new tuple, ``starts`` where each key starts.
+    ``where`` has the index of each new tuple, ``starts`` the start of each key.
     """
 
     tuples: pl.DataFrame
@@ -34,8 +34,8 @@ class Content:
     @classmethod
     def of(
         cls, old: pl.DataFrame, old_codes: Ints, new: pl.DataFrame, codes: Ints, keys: int
-    ) -> Content:
-        """Put what was kept and what is new together."""
+    ) -> RetainedTuples:
+        """Merge stored and new tuples."""
         order, starts = group_order(np.concatenate([old_codes, codes]), keys)
         where = np.empty(len(order), np.int64)
         where[order] = np.arange(len(order))
@@ -47,7 +47,7 @@ class Content:
         )
 
     def slices(self, key: Ints, number: Ints, new: Ints) -> Slices:
-        """The tuples of windows, each up to a new tuple; below 0, as far as it was kept."""
+        """Slices of windows, each up to a new tuple; where ``new`` < 0, only stored tuples."""
         last = self.tuples[_LAST].to_numpy()
         lo = _first_of_windows(last, self.starts, key, number)
         hi = self.starts[key] + self.old[key]
@@ -57,22 +57,22 @@ class Content:
         nothing = np.zeros(len(key), np.uint32)
         return Slices(nothing, lo.astype(np.uint32), hi.astype(np.uint32), parts)
 
-    def kept(self, key: Ints, number: Ints, distinct: bool) -> pl.DataFrame:
-        """The tuples of these windows, and of the windows of their keys behind them.
+    def retained(self, key: Ints, number: Ints, distinct: bool) -> pl.DataFrame:
+        """The tuples of these windows and of later windows of their keys.
 
-        Where only ``distinct`` values matter, those that are the same in the same windows are kept
-        once: then there are as many as there are values, however long a window grows.
+        Where only ``distinct`` values matter, duplicates in the same windows are retained once:
+        then the size is bounded by the number of values, however long a window grows.
         """
         least = np.full(len(self.starts) - 1, np.iinfo(np.int64).max)
         np.minimum.at(least, key, number)
         needed = np.repeat(least, np.diff(self.starts))
-        kept = self.tuples.filter(self.tuples[_LAST] >= pl.Series(needed))
-        return kept.unique(keep="first", maintain_order=True) if distinct else kept
+        retained = self.tuples.filter(self.tuples[_LAST] >= pl.Series(needed))
+        return retained.unique(keep="first", maintain_order=True) if distinct else retained
 
 
 @njit(cache=True, nogil=True)
 def _first_of_windows(last: Ints, starts: Ints, key: Ints, number: Ints) -> Ints:
-    """Where the tuples of each window start, by binary search: their last windows never go down."""
+    """Start of each window, by binary search: the last window of tuples never decreases."""
     found = np.empty(len(key), np.int64)
     for row in range(len(key)):
         begin, stop = starts[key[row]], starts[key[row] + 1]

@@ -1,4 +1,4 @@
-"""Run windows (Aurora's Tumble): a window ends when a tuple with another key comes."""
+"""Run windows (Aurora's Tumble): a window ends when the key changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from boxcars.kernels.columns.folds import Windows
 from boxcars.kernels.columns.keys import encode_keys
 from boxcars.kernels.columns.slices import TAIL, Flags, Slices
-from boxcars.kernels.contract import Frontier, State, appended
+from boxcars.kernels.contract import Frontier, State, append_rows
 from boxcars.kernels.windows.window_results import Closed, Grouping
 
 _TUPLES = "tuples"
@@ -18,17 +18,17 @@ _TUPLES = "tuples"
 
 @dataclass(frozen=True)
 class RunWindows:
-    """Runs of equal keys; the last one closes at the end of the input with ``flush``."""
+    """Runs of equal keys; with ``flush`` the last one closes at the end of the input."""
 
     flush: bool
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
-        """Nothing is kept."""
+        """The empty state."""
         return {_TUPLES: tuples}
 
     def close(self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier) -> Closed:
-        """Close every run of equal keys but the last, which may go on; its tuples are kept."""
-        tuples = appended(state[_TUPLES], new)
+        """Close every run but the last, which may continue; its tuples are retained."""
+        tuples = append_rows(state[_TUPLES], new)
         keys = encode_keys(tuples, group.by)
         changes = np.flatnonzero(np.diff(keys.codes)) + 1
         lo = np.concatenate([[0], changes]).astype(np.int64)[: max(tuples.height, 0)]
@@ -38,7 +38,9 @@ class RunWindows:
         ends = pl.concat([tuples[group.ts], end]).gather(hi[:runs])
         kept = lo[runs] if runs < len(lo) else tuples.height
         key = keys.codes[lo[:runs]].astype(np.uint32)
-        slices = Slices(key, lo[:runs].astype(np.uint32), hi[:runs].astype(np.uint32), _whole(runs))
+        slices = Slices(
+            key, lo[:runs].astype(np.uint32), hi[:runs].astype(np.uint32), _all_tails(runs)
+        )
         return Closed(
             tuples=tuples,
             windows=Windows(slices, np.repeat(np.arange(len(lo)), hi[: len(lo)] - lo)),
@@ -50,5 +52,5 @@ class RunWindows:
         )
 
 
-def _whole(number: int) -> Flags:
+def _all_tails(number: int) -> Flags:
     return np.full(number, TAIL, np.uint8)

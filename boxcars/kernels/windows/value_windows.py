@@ -1,7 +1,7 @@
-"""Value windows: over the value of a field that never goes down within a key.
+"""Value windows: over the value of a field that never decreases within a key.
 
-A window closes when a tuple of its key has a value at or behind its end. A tuple whose value is
-less than one before it, in its key, is late.
+A window closes when a tuple of its key has a value at or after its end. A tuple whose value is less
+than an earlier one of its key is late.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 import polars as pl
 from numba import njit
 
-from boxcars.kernels.columns.folds import Numbers, Truths, Windows
-from boxcars.kernels.columns.frames import gathered, numbers_of, replaced, without
+from boxcars.kernels.columns.folds import Mask, Numbers, Windows
+from boxcars.kernels.columns.frames import drop_columns, physical_numbers, take_rows, with_columns
 from boxcars.kernels.columns.keys import group_order
-from boxcars.kernels.columns.slices import Flags, Ints, Places, Slices, block_ids, parts_of
-from boxcars.kernels.contract import Frontier, appended, physical_value
+from boxcars.kernels.columns.slices import Flags, Indices, Ints, Slices, block_ids, parts_of
+from boxcars.kernels.contract import Frontier, append_rows, physical_value
 from boxcars.kernels.windows.axis import Axis
-from boxcars.kernels.windows.blocks import Blocks, Slid
-from boxcars.kernels.windows.window_results import Grouping, Reminder, own_blocks
+from boxcars.kernels.windows.blocks import Blocks, SlideResult
+from boxcars.kernels.windows.window_results import Grouping, Timers, separate_tails
 
 VALUE = "__value"
 """The column with the value of the window's field."""
@@ -30,10 +30,10 @@ _PANE = "__pane"
 
 @dataclass(frozen=True)
 class ValueWindows(Blocks):
-    """Windows along the axis of a field; what is open at the end closes with ``flush``.
+    """Windows along the axis of a field; with ``flush`` open ones close at the end of the input.
 
     With ``obsolete``, a time in physical units, the field is the order attribute, and a window has
-    a result only if the tuple that closes it comes less than that after its end (thesis, 5.5.1).
+    a result only if the tuple that closes it is less than that after its end (thesis, 5.5.1).
     """
 
     axis: Axis
@@ -42,110 +42,110 @@ class ValueWindows(Blocks):
 
     @property
     def block(self) -> int:
-        """As many panes as a window has."""
+        """The window size in panes."""
         return self.axis.size
 
     @property
     def overlap(self) -> bool:
-        """Unless each window is a block."""
+        """Whether windows are not aligned to blocks."""
         return self.axis.advance % self.axis.size != 0
 
     @property
-    def at(self) -> str:
+    def axis_column(self) -> str:
         """The column with the panes of values."""
         return _PANE
 
-    def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """With the panes of their values."""
-        return replaced(rows, [pl.Series(_PANE, self.axis.pane_of(rows[VALUE]))])
+    def with_axis(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows with the pane of their value."""
+        return with_columns(rows, [pl.Series(_PANE, self.axis.pane_of(rows[VALUE]))])
 
-    def reached(self, place: Ints, key: Ints, new: pl.DataFrame) -> Ints:
-        """The pane of the greatest value."""
-        return greatest(place, key, new[_PANE].to_numpy())
+    def reached(self, position: Ints, key: Ints, new: pl.DataFrame) -> Ints:
+        """The pane of the greatest value of each key."""
+        return greatest(position, key, new[_PANE].to_numpy())
 
     def last_start(self, reached: Ints) -> Ints:
-        """Where the last windows start that end there."""
+        """Start of the last windows that end there."""
         return np.asarray((reached - self.axis.size) // self.axis.advance * self.axis.advance)
 
     def slide(
         self, group: Grouping, rows: pl.DataFrame, new: pl.DataFrame, frontier: Frontier
-    ) -> Slid:
+    ) -> SlideResult:
         """Close the windows whose end a later value has reached."""
         axis, held = self.axis, rows.height
-        tuples = appended(rows, new)
-        places = np.arange(tuples.height)
-        late = late_places(tuples, group)
+        tuples = append_rows(rows, new)
+        index = np.arange(tuples.height)
+        late = late_indices(tuples, group)
         if len(late):
-            places = np.delete(places, late)
-            tuples = tuples[places]
+            index = np.delete(index, late)
+            tuples = tuples[index]
         keys = group.keys(tuples, in_order=frontier.final and self.flush)
         order, starts = group_order(keys.codes, keys.number)
-        ordered = gathered(without(tuples, group.beside), order)
+        ordered = take_rows(drop_columns(tuples, group.encoded_columns), order)
         pane = ordered[_PANE].to_numpy()
         final = frontier.final and self.flush
-        seen = places[order] < held
-        found = _passed(pane, starts, seen, axis.size, axis.advance, final)
+        seen = index[order] < held
+        found = _closed_slices(pane, starts, seen, axis.size, axis.advance, final)
         key, lo, hi, parts, closing, number, keep = found
         dtype = ordered.schema[group.ts]
-        times = numbers_of(ordered[group.ts])
+        times = physical_numbers(ordered[group.ts])
         now = times.dtype.type(0)
         if frontier.value is not None:
             now = physical_value(frontier.value, dtype)
         last = closing < 0
         close_times = np.where(last, now, times[closing]) if len(times) else times
-        place = np.where(last, len(order), order[closing] if len(order) else closing)
-        rank = np.lexsort((np.arange(len(key)), place, close_times))
-        reminder = None
+        closer = np.where(last, len(order), order[closing] if len(order) else closing)
+        rank = np.lexsort((np.arange(len(key)), closer, close_times))
+        timers = None
         if self.obsolete is not None:
             ends = axis.values(number * axis.advance + axis.size).to_physical().to_numpy()
             rank = rank[close_times[rank] < ends[rank] + self.obsolete]
-            due = self._forgotten_at(times[starts[1:] - 1])
+            due = self._obsolete_at(times[starts[1:] - 1])
             if frontier.value is not None:
                 keep &= np.repeat(due > now, np.diff(starts))
             fresh = np.flatnonzero(~seen[starts[1:] - 1])
-            reminder = Reminder(fresh, due[fresh])
+            timers = Timers(fresh, due[fresh])
         slices = Slices(key, lo, hi, parts).take(rank)
-        return Slid(
+        return SlideResult(
             tuples=ordered,
             starts=starts,
             needed=np.flatnonzero(keep),
-            windows=Windows(slices, block_ids(own_blocks(pane // axis.size, ordered), starts)),
+            windows=Windows(slices, block_ids(separate_tails(pane // axis.size, ordered), starts)),
             keys=keys.table,
             key=slices.key,
             ts=pl.Series(close_times[rank]).cast(dtype),
             frontier=frontier,
             state={},
             late=late - held,
-            reminder=reminder,
-            cause=np.where(last, -1, np.append(places, 0)[place] - held)[rank],
-            turn=last[rank].astype(np.int64) if self.flush else None,
+            timers=timers,
+            cause=np.where(last, -1, np.append(index, 0)[closer] - held)[rank],
+            phase=last[rank].astype(np.int64) if self.flush else None,
         )
 
-    def _forgotten_at(self, times: Numbers) -> Numbers:
-        """When all windows of keys with their last tuples at these times are obsolete."""
+    def _obsolete_at(self, times: Numbers) -> Numbers:
+        """When all windows of keys with last tuples at these times are obsolete."""
         size = float(self.axis.size * self.axis.pane)
         span = size + self.obsolete if times.dtype == np.float64 else ceil(size) + self.obsolete
         return np.asarray(times + times.dtype.type(span))
 
 
-def greatest(place: Ints, key: Ints, places: Ints) -> Ints:
-    """How far each key gets from its place by tuples at other places."""
-    found = place.copy()
-    np.maximum.at(found, key, places)
+def greatest(position: Ints, key: Ints, positions: Ints) -> Ints:
+    """The greatest axis position of each key, old or new."""
+    found = position.copy()
+    np.maximum.at(found, key, positions)
     return found
 
 
-def late_places(tuples: pl.DataFrame, group: Grouping) -> Ints:
-    """The places of tuples whose value is less than one before it in their key."""
+def late_indices(tuples: pl.DataFrame, group: Grouping) -> Ints:
+    """Indices of the tuples whose value is less than an earlier one of their key."""
     keys = group.keys(tuples, in_order=False)
     order, starts = group_order(keys.codes, keys.number)
-    late = _late(numbers_of(tuples[VALUE])[order], starts)
+    late = _late(physical_numbers(tuples[VALUE])[order], starts)
     return np.sort(order[late]).astype(np.int64)
 
 
 @njit(cache=True, nogil=True)
-def _late(values: Numbers, starts: Ints) -> Truths:
-    """The tuples whose value is less than one before it in their key."""
+def _late(values: Numbers, starts: Ints) -> Mask:
+    """Mask of the tuples whose value is less than an earlier one of their key."""
     late = np.zeros(len(values), np.bool_)
     for code in range(len(starts) - 1):
         if starts[code] == starts[code + 1]:
@@ -158,8 +158,8 @@ def _late(values: Numbers, starts: Ints) -> Truths:
 
 
 @njit(cache=True, nogil=True)
-def _first_open(pane: Ints, seen: Truths, size: int, advance: int) -> int:
-    """The first window that the tuples that were seen before have left open."""
+def _first_open(pane: Ints, seen: Mask, size: int, advance: int) -> int:
+    """The first window left open by the tuples that were seen before."""
     k = 0
     for i in range(len(pane)):
         if seen[i]:
@@ -168,15 +168,15 @@ def _first_open(pane: Ints, seen: Truths, size: int, advance: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _passed(
-    pane: Ints, starts: Ints, seen: Truths, size: int, advance: int, flush: bool
-) -> tuple[Places, Places, Places, Flags, Ints, Ints, Truths]:
-    """The windows that a new tuple of their key has passed, in the order of keys and windows.
+def _closed_slices(
+    pane: Ints, starts: Ints, seen: Mask, size: int, advance: int, flush: bool
+) -> tuple[Indices, Indices, Indices, Flags, Ints, Ints, Mask]:
+    """Slices of the windows that a new tuple of their key closes, ordered by key and window.
 
-    ``seen`` tuples have closed all that they could before. Also gives the tuple that closed each
-    window (-1: the end of the input), the number of the window, and which tuples are still needed:
-    those of open windows, and the last of each key, which tells how far its values have come; none
-    behind a flush, since an input may end long before the run.
+    ``seen`` tuples closed all that they could before. Also returns the tuple that closed each
+    window (-1: the end of the input), the number of the window, and a mask of the tuples still
+    needed: those of open windows, and the last of each key, which records how far its values have
+    advanced; none after a flush, since one input may end long before the run.
     """
     rows = [(0, 0, 0, 0, 0, 0)]
     rows.clear()

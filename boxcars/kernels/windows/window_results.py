@@ -1,4 +1,4 @@
-"""Windows that closed: what every kind of window gives to the aggregate."""
+"""Results of windows: what every kind of window returns to the aggregate."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ from numpy.typing import NDArray
 
 from boxcars.kernels.aggregates.builtin import Function
 from boxcars.kernels.columns.folds import Windows
-from boxcars.kernels.columns.frames import gathered, picked, replaced, values_at
+from boxcars.kernels.columns.frames import select_columns, take_rows, take_values, with_columns
 from boxcars.kernels.columns.keys import Keys, encode_keys
-from boxcars.kernels.columns.slices import OF, TAIL, Ints
-from boxcars.kernels.columns.system_columns import POSITION, mixed
+from boxcars.kernels.columns.slices import COVERS, TAIL, Ints
+from boxcars.kernels.columns.system_columns import POSITION, combine_positions
 from boxcars.kernels.contract import Frontier, State
-from boxcars.kernels.windows.equal_runs import Stretches
+from boxcars.kernels.windows.equal_runs import EqualRuns
 
 Functions = tuple[tuple[Function, int], ...]
 """The functions of a box, each with the number of its arguments."""
 
 TUPLES = "tuples"
-"""The frame of a state with the tuples of a window, or with rows that stand for them."""
+"""The state frame with the tuples of windows, or with rows that cover them."""
 KEY = "__key"
-"""The column with the number of each row's key, where keys have been numbered."""
+"""The column with the key number of each row, where keys are encoded."""
 _PARTIAL = "__partial"
 LAST_POSITION = "__last_pos"
-"""Where a row stands for several tuples: the position of the last; ``POSITION`` is of the first."""
+"""For a row that covers several tuples, the position of the last; ``POSITION`` is that of the
+first."""
 
-Own = Callable[[pl.DataFrame], pl.Series]
-"""Which rows, by their group-by fields, are one's own."""
+OwnedRows = Callable[[pl.DataFrame], pl.Series]
+"""Mask of the rows that this instance owns, by their group-by fields."""
 
 
-def no_places() -> Ints:
-    """No tuples."""
+def no_indices() -> Ints:
+    """An empty index array."""
     return np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """What a window needs to know of its box: the group-by fields and the order attribute.
+    """The group-by fields and the order attribute of the box.
 
-    Where keys have been numbered, there are ``number`` of them, and they are the column ``KEY``.
+    Where keys are encoded there are ``number`` of them, in the column ``KEY``.
     """
 
     by: Sequence[str]
@@ -52,20 +53,20 @@ class Grouping:
     number: int | None = None
 
     def keys(self, rows: pl.DataFrame, in_order: bool = True) -> Keys:
-        """The keys of rows; if they have been numbered, the table is with whoever did it."""
+        """Encode the keys of rows; if they are encoded already, the caller has the table."""
         if self.number is None:
             return encode_keys(rows, self.by, in_order)
         return Keys(rows[KEY].to_numpy(), pl.DataFrame(), self.number)
 
     @property
-    def beside(self) -> list[str]:
-        """The group-by fields that are nothing else: no use behind the numbering of keys."""
+    def encoded_columns(self) -> list[str]:
+        """Group-by columns that can be dropped once keys are encoded."""
         return [name for name in self.by if name != self.ts]
 
 
 @dataclass(frozen=True)
-class Reminder:
-    """Keys whose windows have something to do at a time, though none of their tuples may come."""
+class Timers:
+    """Timers: keys whose windows fire or close at a time even if no tuple of theirs arrives."""
 
     key: NDArray[Any]
     due: NDArray[Any]
@@ -73,13 +74,13 @@ class Reminder:
 
 @dataclass(frozen=True, kw_only=True)
 class Results(ABC):
-    """What leaves the aggregate in one step, in order, and what stays.
+    """Results of one step in order, and the new state.
 
-    ``keys`` has the group-by fields of each result's key at ``key``, ``ts`` the order value of each
-    result, and ``late`` the places of the new tuples that came too late. ``cause`` has the place of
-    the new tuple that caused each result, -1 where time did; it is None where time caused all. At
-    equal order values results leave by ``turn``; within one, those that time caused leave by key,
-    the others as the tuples came. Without it, tuples caused all.
+    ``keys`` has the group-by fields, indexed by the ``key`` of each result; ``ts`` is the order
+    value of each result; ``late`` has the indices of late new tuples. ``cause`` has the index of
+    the new tuple that caused each result, -1 where time did; None: time caused all. Results of
+    equal order value are emitted by ``phase``; within a phase those that time caused by key, the
+    others in the order of their tuples. Without phases, tuples caused all.
     """
 
     keys: pl.DataFrame
@@ -87,81 +88,81 @@ class Results(ABC):
     ts: pl.Series
     frontier: Frontier
     state: State
-    late: Ints = field(default_factory=no_places)
-    reminder: Reminder | None = None
+    late: Ints = field(default_factory=no_indices)
+    timers: Timers | None = None
     cause: Ints | None = None
-    turn: Ints | None = None
+    phase: Ints | None = None
 
     def compute(
         self, by: Sequence[str], functions: Functions
     ) -> tuple[dict[str, pl.Series], list[pl.Series]]:
-        """The group-by fields of each result, and the functions of its other fields."""
+        """The group-by fields of each result, and the values of its other fields."""
         return self.key_columns(by, self.key), self.compute_all(functions)
 
     def key_columns(self, by: Sequence[str], key: NDArray[Any]) -> dict[str, pl.Series]:
         """The group-by fields of keys."""
-        return gathered(picked(self.keys, by), key).to_dict() if by else {}
+        return take_rows(select_columns(self.keys, by), key).to_dict() if by else {}
 
     def compute_all(self, functions: Functions) -> list[pl.Series]:
-        """The functions of all fields."""
+        """The values of all functions."""
         return [self.compute_one(number, *function) for number, function in enumerate(functions)]
 
     @abstractmethod
     def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
-        """The function of a field; ``number`` is that of the field."""
+        """The values of one function; ``number`` is that of its field."""
 
     @abstractmethod
     def position(self) -> pl.Series | None:
-        """A position for each result that is the same however the stream is cut."""
+        """A position for each result that does not depend on how the stream is split."""
 
 
 class Kernel(Protocol):
-    """A kind of window: pure, like all kernels."""
+    """A kind of window; a pure function, like all kernels."""
 
     def start(self, group: Grouping, tuples: pl.DataFrame) -> State:
-        """The state before the first tuple; ``tuples`` has the columns of all that will come."""
+        """The state before the first tuple; ``tuples`` has the columns of later tuples."""
 
     def close(
         self, group: Grouping, state: State, new: pl.DataFrame, frontier: Frontier
     ) -> Results:
-        """Take in tuples, and give what is to be said now."""
+        """Process tuples, and return the results that are due."""
 
 
 @runtime_checkable
-class Spread(Kernel, Protocol):
-    """A kind of window whose groups may live in many places."""
+class Shareable(Kernel, Protocol):
+    """A kind of window that can run on several instances."""
 
-    def share(self, group: Grouping, states: Sequence[State], mine: Own) -> State:
-        """The state of the groups that are one's own, from those of several places."""
+    def share(self, group: Grouping, states: Sequence[State], owned: OwnedRows) -> State:
+        """Merge the states of several instances, keeping only the groups this instance owns."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Closed(Results):
-    """Windows that closed: slices of tuples that are sorted by key, or of partial results.
+    """Closed windows: slices of tuples sorted by key, or of partial results.
 
-    With ``stretches`` a slice, and its ``key``, stand for all windows of a stretch.
+    With ``equal_runs`` a slice and its ``key`` represent all windows of a run.
     """
 
     tuples: pl.DataFrame
     windows: Windows
-    stretches: Stretches | None = None
+    equal_runs: EqualRuns | None = None
 
     @property
     def lifted(self) -> bool:
-        """Whether there are partial results instead of tuples."""
+        """Whether rows hold partial results in place of tuples."""
         return any(name.startswith(_PARTIAL) for name in self.tuples.columns)
 
     def compute(
         self, by: Sequence[str], functions: Functions
     ) -> tuple[dict[str, pl.Series], list[pl.Series]]:
-        """For each window."""
-        if self.stretches is None:
+        """The fields of each window."""
+        if self.equal_runs is None:
             return super().compute(by, functions)
-        key, columns = self.stretches.spread_all(self.key, self.compute_all(functions))
+        key, columns = self.equal_runs.spread_all(self.key, self.compute_all(functions))
         return self.key_columns(by, key), columns
 
     def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
-        """A function over each slice."""
+        """Compute a function over each slice."""
         if self.lifted:
             assert function.partial is not None
             assert function.partial.fold is not None
@@ -171,48 +172,48 @@ class Closed(Results):
         return function.compute(self.windows, given)
 
     def position(self) -> pl.Series | None:
-        """From the positions of the first and the last tuple and the order value."""
+        """Derived from the positions of the first and last tuple and the order value."""
         if POSITION not in self.tuples.columns:
             return None
         slices, name = self.windows.slices, LAST_POSITION if self.lifted else POSITION
-        first = values_at(self.tuples[POSITION], slices.lo)
-        last = values_at(self.tuples[name], slices.hi - 1)
-        if self.stretches is not None:
-            first, last = self.stretches.spread_column(first), self.stretches.spread_column(last)
+        first = take_values(self.tuples[POSITION], slices.lo)
+        last = take_values(self.tuples[name], slices.hi - 1)
+        if self.equal_runs is not None:
+            first, last = self.equal_runs.spread_column(first), self.equal_runs.spread_column(last)
         return result_position(first, last, self.ts)
 
 
-def own_blocks(block: Ints, rows: pl.DataFrame) -> Ints:
-    """The blocks of rows, where each that stands for a tail is a block by itself."""
-    tails = standing(rows, TAIL)
+def separate_tails(block: Ints, rows: pl.DataFrame) -> Ints:
+    """The blocks of rows, where each row that covers a tail is a block by itself."""
+    tails = covers(rows, TAIL)
     return np.where(tails, -1 - np.arange(rows.height), block) if tails.any() else block
 
 
-def stand(rows: pl.DataFrame, what: int) -> pl.DataFrame:
-    """Rows that stand for tails, for heads, or for themselves."""
-    return replaced(rows, [pl.Series(OF, np.full(rows.height, what, np.int8))])
+def mark_coverage(rows: pl.DataFrame, what: int) -> pl.DataFrame:
+    """Mark what rows cover: tails, heads, or themselves."""
+    return with_columns(rows, [pl.Series(COVERS, np.full(rows.height, what, np.int8))])
 
 
-def standing(rows: pl.DataFrame, what: int) -> NDArray[np.bool_]:
-    """Which rows stand for tails, or for heads."""
-    if OF not in rows.columns:
+def covers(rows: pl.DataFrame, what: int) -> NDArray[np.bool_]:
+    """Mask of the rows that cover tails, or heads."""
+    if COVERS not in rows.columns:
         return np.zeros(rows.height, np.bool_)
-    return np.asarray(rows[OF].to_numpy() == what)
+    return np.asarray(rows[COVERS].to_numpy() == what)
 
 
 def result_position(first: pl.Series, last: pl.Series, ts: pl.Series) -> pl.Series:
-    """A position for results, from those of their first and last tuples and their order value."""
+    """A position for each result, from those of its first and last tuple and its order value."""
     time = ts.to_physical().cast(pl.Int64, strict=False).fill_null(0)
-    return pl.Series(mixed(first.to_numpy(), last.to_numpy(), time.to_numpy()))
+    return pl.Series(combine_positions(first.to_numpy(), last.to_numpy(), time.to_numpy()))
 
 
 def argument(function: int, number: int) -> str:
-    """The column with an argument of the function of a field."""
+    """Name of the column with an argument of the function of a field."""
     return f"__{function}.{number}"
 
 
 def lift(tuples: pl.DataFrame, functions: Functions) -> dict[str, pl.Series]:
-    """The partial results of single tuples, for the functions that have any."""
+    """Partial results of single tuples, for the functions that have any."""
     found: dict[str, pl.Series] = {}
     for number, (function, arguments) in enumerate(functions):
         if function.partial is not None:
@@ -223,12 +224,12 @@ def lift(tuples: pl.DataFrame, functions: Functions) -> dict[str, pl.Series]:
 
 
 def partials_of(function: int, columns: Iterable[str]) -> list[str]:
-    """Those of the columns that have the partial results of the function of a field."""
+    """Names of the columns with the partial results of the function of a field."""
     return [name for name in columns if name.startswith(f"{_PARTIAL}{function}.")]
 
 
-def finished(rows: pl.DataFrame, functions: Functions) -> list[pl.Series]:
-    """What functions come to for each row with partial results."""
+def finish_rows(rows: pl.DataFrame, functions: Functions) -> list[pl.Series]:
+    """Evaluate functions for each row of partial results."""
     found = []
     for number, (function, _) in enumerate(functions):
         assert function.partial is not None

@@ -1,1 +1,1 @@
-"""The API of the studio: its routes and the messages that they take and give."""
+"""The studio's HTTP API: its routes and the server."""

@@ -1,4 +1,4 @@
-"""What the studio says of itself."""
+"""Information about the studio itself."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from boxcars.studio.api.studio import Studio
 
 _CLUSTERS = ("SPARK_MASTER", "MASTER")
-"""Variables of the environment that may name a Spark cluster."""
+"""Environment variables that may name a Spark cluster."""
 
 
 def about_studio(studio: Studio) -> About:
-    """The version, the folder, and where runs may be started."""
+    """Return the version, the folder, and the Spark masters to choose from."""
     named = [os.environ[name] for name in _CLUSTERS if os.environ.get(name)]
     return About(
         version=version("boxcars"),

@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from boxcars.model.problem import BoxcarsError
-from boxcars.service.door import Door
-from boxcars.service.misunderstood import explain_misunderstood
+from boxcars.service.guard import Guard
+from boxcars.service.validation_errors import explain_validation_errors
 from boxcars.studio.api.network_routes import add_editing, add_networks, add_parts
 from boxcars.studio.api.preview_routes import add_plans, add_previews
 from boxcars.studio.api.run_routes import add_injectors, add_runs, add_watching
@@ -28,21 +28,21 @@ from boxcars.studio.wire.errors import Missing, Unable
 from boxcars.studio.wire.messages import Refusal
 
 STATIC = Path(__file__).parents[1] / "static"
-"""The page, once it is built."""
+"""The built page."""
 _WORTH, _QUICK = 2_000, 4
-"""Bytes that are worth to be compressed, and how hard that is tried: a page waits for it."""
+"""Responses above this size in bytes are compressed; the level favours speed over size."""
 _ABOUT = """Draw networks, check them, preview them, run them on Spark and watch them.
 
-A network goes over the wire in its plain form, as in a JSON file. Whatever changes something needs
-`Authorization: Bearer TOKEN`. What can't be done is answered with a status of 4xx and
+A network is sent in its plain form, as in a JSON file. Requests that change something need
+`Authorization: Bearer TOKEN`. Errors have a status of 4xx and the body
 `{"detail": "a sentence."}`."""
 _UNBUILT = """<!doctype html><title>Boxcars studio</title>
-<p>The page of the studio is not built in this checkout: run <code>bin/env</code>, and load this
-page again. The API is there.</p>"""
+<p>The studio's page is not built in this checkout: run <code>bin/env</code>, then reload this
+page. The API is available.</p>"""
 
 
 def make_app(studio: Studio, static: Path = STATIC) -> FastAPI:
-    """The application for a studio."""
+    """Return the web application of a studio."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -58,26 +58,26 @@ def make_app(studio: Studio, static: Path = STATIC) -> FastAPI:
         lifespan=lifespan,
         generate_unique_id_function=_name,
         responses={
-            "4XX": {"model": Refusal, "description": "It was not done; the detail says why."}
+            "4XX": {"model": Refusal, "description": "The request failed; the detail says why."}
         },
     )
     for add in (add_networks, add_parts, add_editing, add_plans, add_previews):
         add(app, studio)
     for add in (add_runs, add_watching, add_injectors):
         add(app, studio)
-    _add_refusals(app)
+    _add_error_handlers(app)
     _add_page(app, static)
     app.add_middleware(GZipMiddleware, minimum_size=_WORTH, compresslevel=_QUICK)
-    app.add_middleware(Door, access=studio.access, rules=rules(studio.access))
+    app.add_middleware(Guard, access=studio.access, rules=rules(studio.access))
     return app
 
 
 def _name(route: APIRoute) -> str:
-    """The name of an operation is that of its function."""
+    """Name an operation after its function."""
     return route.name
 
 
-def _add_refusals(app: FastAPI) -> None:
+def _add_error_handlers(app: FastAPI) -> None:
     codes: Mapping[type[BoxcarsError], int] = {Missing: 404, Unable: 409, BoxcarsError: 400}
 
     @app.exception_handler(BoxcarsError)
@@ -85,14 +85,14 @@ def _add_refusals(app: FastAPI) -> None:
         code = next(code for kind, code in codes.items() if isinstance(error, kind))
         return JSONResponse({"detail": str(error)}, code)
 
-    explain_misunderstood(app)
+    explain_validation_errors(app)
 
 
 class _Page(StaticFiles):
-    """The files of the page: those with a hash in their names never change."""
+    """The files of the page; those with a hash in their names are cached forever."""
 
     def file_response(self, *arguments: Any, **named: Any) -> Response:
-        """A file, and how long a browser may keep it."""
+        """Return a file, with its cache lifetime."""
         response = super().file_response(*arguments, **named)
         scope: Scope = named.get("scope") or arguments[2]
         lasting = scope["path"].startswith("/assets/")

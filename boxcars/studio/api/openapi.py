@@ -1,6 +1,6 @@
-"""The OpenAPI document of the studio: ``python -m boxcars.studio.api.openapi`` prints it.
+"""Print the OpenAPI document of the studio: ``python -m boxcars.studio.api.openapi``.
 
-It needs neither Spark nor Java, nor a studio that runs; the types of the page are made from it.
+It needs neither Spark nor Java nor a running studio; the page's types are generated from it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from boxcars.studio.api.studio import Studio
 
 
 def document() -> dict[str, Any]:
-    """The document."""
+    """Return the OpenAPI document."""
     return make_app(Studio.at(Path())).openapi()
 
 

@@ -1,4 +1,4 @@
-"""Routes for plans, and for previews that are gone through step by step."""
+"""Routes for plans, and for previews (the step debugger)."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from boxcars.studio.wire.run_messages import (
 
 
 def add_plans(app: FastAPI, studio: Studio) -> None:
-    """How a network would run."""
+    """Add the routes of plans."""
 
     @app.post("/api/plan", tags=["plans"])
     def plan(body: AskPlan) -> PlanAnswer:
-        """Cut a network into subqueries, and say how each is split and what that costs."""
+        """Plan a network: its subqueries, how each is split, and the cost."""
         return plan_network(body, studio.allow_code)
 
     @app.post("/api/compile", tags=["plans"])
     def compile_network(body: AskCompile) -> Compiled:
-        """Write the query, deploy and resource files of a plan, and the commands for them."""
+        """Compile a plan to query, deploy and resource files, with the commands to run them."""
         return compile_plan(body, studio.workspace, studio.allow_code)
 
 
 def add_previews(app: FastAPI, studio: Studio) -> None:
-    """The step debugger."""
+    """Add the routes of the step debugger."""
     previews = studio.previews
 
     @app.post("/api/previews", tags=["previews"])
     def start_preview(body: AskPreview) -> Preview:
-        """Begin a preview; nothing has gone in yet."""
+        """Start a preview, before the first tuple."""
         return previews.start(body, readable(body.network, studio.allow_code))
 
     @app.get("/api/previews/{id}", tags=["previews"])
     def get_preview(id: str) -> Preview:
-        """Where a preview stands."""
+        """The state of a preview."""
         return previews.get(id)
 
     @app.post("/api/previews/{id}/step", tags=["previews"])
     def step_preview(id: str, body: AskStep) -> Preview:
-        """Let more tuples in."""
+        """Feed more tuples."""
         return previews.step(id, body)
 
     @app.post("/api/previews/{id}/back", tags=["previews"])
     def back_preview(id: str) -> Preview:
-        """Take the last step back."""
+        """Undo the last step."""
         return previews.back(id)
 
     @app.delete("/api/previews/{id}", status_code=204, tags=["previews"])

@@ -13,62 +13,53 @@ from boxcars.studio.wire.errors import Missing
 
 
 def add_runs(app: FastAPI, studio: Studio) -> None:
-    """Start and stop runs, and ask how they stand."""
+    """Add the routes that start, stop and list runs."""
     runs = studio.runs
 
     @app.post("/api/runs", tags=["runs"])
     def start_run(body: wire.AskRun) -> wire.Run:
-        """Start a run in a process of its own (Aurora's start)."""
-        return runs.start(prepare(body, studio.workspace, studio.allow_code)).told()
+        """Start a run in its own process (Aurora's start)."""
+        return runs.start(prepare(body, studio.workspace, studio.allow_code)).to_message()
 
     @app.get("/api/runs", tags=["runs"])
     def list_runs() -> list[wire.Run]:
         """All runs, the newest first."""
-        return [run.told() for run in runs.all()]
+        return [run.to_message() for run in runs.all()]
 
     @app.get("/api/runs/{id}", tags=["runs"])
     def get_run(id: str) -> wire.Run:
-        """How a run stands."""
-        return runs.find(id).told()
+        """The status of a run."""
+        return runs.find(id).to_message()
 
     @app.post("/api/runs/{id}/stop", tags=["runs"])
     def stop_run(id: str) -> wire.Run:
-        """Stop a run behind the epoch that is under way (Aurora's shutdown)."""
-        return runs.stop(id).told()
+        """Stop a run after its current epoch (Aurora's shutdown)."""
+        return runs.stop(id).to_message()
 
     @app.delete("/api/runs/{id}", status_code=204, tags=["runs"])
     def delete_run(id: str) -> None:
-        """Forget a run that has ended, and all that it has kept."""
+        """Delete a run that has ended, with all its files."""
         runs.delete(id)
 
     @app.post("/api/runs/{id}/modify", tags=["runs"])
     def modify_run(id: str, body: wire.AskModify) -> wire.Run:
-        """Go on with another network or layout behind an epoch (Aurora's modifyNetwork)."""
-        return runs.modify(id, body, studio.allow_code).told()
+        """Continue with another network or layout after an epoch (Aurora's modifyNetwork)."""
+        return runs.modify(id, body, studio.allow_code).to_message()
 
 
 def add_watching(app: FastAPI, studio: Studio) -> None:
-    """What comes out of a run, and what it measures."""
+    """Add the routes for results, statistics, logs and inputs of runs."""
     runs = studio.runs
+    _add_records(app, studio)
 
     @app.get("/api/runs/{id}/stats", tags=["watching"])
     def get_stats(id: str) -> wire.Stats:
-        """The statistics of a run, now or at its end (Aurora's getPerfStats)."""
+        """The current or final statistics of a run (Aurora's getPerfStats)."""
         return runs.find(id).stats()
-
-    @app.get("/api/runs/{id}/history", tags=["watching"])
-    def get_history(id: str, since: float = 0.0) -> wire.HistoryAnswer:
-        """What was measured behind a moment, in seconds since 1970."""
-        return runs.find(id).history.since(since)
-
-    @app.get("/api/runs/{id}/log", tags=["watching"])
-    def get_log(id: str) -> wire.LogLines:
-        """The last lines that a run wrote."""
-        return wire.LogLines(lines=runs.find(id).log_lines())
 
     @app.get("/api/runs/{id}/outputs/{name}", tags=["watching"])
     def get_output(id: str, name: str, after: int = 0) -> wire.OutputRows:
-        """The last tuples of an output, of epochs behind ``after`` (Aurora's dequeue)."""
+        """The last tuples of an output, from epochs after ``after`` (Aurora's dequeue)."""
         return runs.find(id).output(name, after)
 
     @app.get("/api/runs/{id}/arcs/{arc:path}", tags=["watching"])
@@ -78,17 +69,17 @@ def add_watching(app: FastAPI, studio: Studio) -> None:
 
     @app.post("/api/runs/{id}/inputs/{name}", tags=["inputs"])
     def enqueue(id: str, name: str, body: wire.Enqueue) -> wire.Kept:
-        """Put tuples into an input; the answer comes when they are kept (Aurora's enqueue)."""
+        """Send tuples to an input; responds once they are durable (Aurora's enqueue)."""
         return runs.find(id).enqueue(name, body)
 
     @app.get("/api/runs/{id}/watch", tags=["watching"])
     def get_messages(id: str) -> list[wire.Watched]:
-        """The messages that the WebSocket of the same address begins with."""
+        """The first messages of the WebSocket at the same path."""
         return messages_now(runs.find(id))
 
     @app.websocket("/api/runs/{id}/watch")
     async def watch_run(socket: WebSocket, id: str) -> None:
-        """Messages about a run, a few each second however fast it is."""
+        """Live messages of a run, a few per second."""
         try:
             run = runs.find(id)
         except Missing as missing:
@@ -98,13 +89,33 @@ def add_watching(app: FastAPI, studio: Studio) -> None:
         await watch(socket, run)
 
 
+def _add_records(app: FastAPI, studio: Studio) -> None:
+    """Add the routes for what is recorded of a run: measurements, events and its log."""
+    runs = studio.runs
+
+    @app.get("/api/runs/{id}/history", tags=["watching"])
+    def get_history(id: str, since: float = 0.0) -> wire.HistoryAnswer:
+        """The measurements after a time in seconds since 1970."""
+        return runs.find(id).history.since(since)
+
+    @app.get("/api/runs/{id}/events", tags=["watching"])
+    def get_events(id: str, after: int = 0) -> wire.EventsAnswer:
+        """The last events after a number, from the checkpoint of the run."""
+        return wire.EventsAnswer(events=runs.find(id).events(after))
+
+    @app.get("/api/runs/{id}/log", tags=["watching"])
+    def get_log(id: str) -> wire.LogLines:
+        """The last lines of a run's log."""
+        return wire.LogLines(lines=runs.find(id).log_lines())
+
+
 def add_injectors(app: FastAPI, studio: Studio) -> None:
-    """Load for the inputs of runs."""
+    """Add the routes of load injectors."""
     injectors = studio.injectors
 
     @app.post("/api/runs/{id}/injectors", tags=["inputs"])
     def start_injector(id: str, body: inject_messages.AskInjector) -> inject_messages.Injector:
-        """Start to inject."""
+        """Start an injector."""
         return injectors.start(id, body)
 
     @app.get("/api/runs/{id}/injectors", tags=["inputs"])
@@ -114,15 +125,15 @@ def add_injectors(app: FastAPI, studio: Studio) -> None:
 
     @app.get("/api/injectors/{id}", tags=["inputs"])
     def get_injector(id: str) -> inject_messages.Injector:
-        """How an injector stands."""
+        """The status of an injector."""
         return injectors.get(id)
 
     @app.patch("/api/injectors/{id}", tags=["inputs"])
     def change_injector(id: str, body: inject_messages.ChangeInjector) -> inject_messages.Injector:
-        """Change its pace, let it pause or go on."""
+        """Change the rate of an injector, pause or resume it."""
         return injectors.change(id, body)
 
     @app.delete("/api/injectors/{id}", status_code=204, tags=["inputs"])
     def delete_injector(id: str) -> None:
-        """Let it send nothing more, and forget it."""
+        """Stop and delete an injector."""
         injectors.delete(id)

@@ -1,7 +1,7 @@
-"""Who may do what in the studio: the rules of its :mod:`door <boxcars.service.door>`.
+"""Access rules of the studio, enforced by its :mod:`guard <boxcars.service.guard>`.
 
-By default only this machine is listened to. To change something takes the token; if others can
-reach the port, so does anything else of the API.
+By default the studio listens on loopback only, and requests that change something need the token.
+On any other host the whole API needs it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from starlette.types import Scope
 
 from boxcars.connectors.systems.url import is_loopback
-from boxcars.service.door import Rules
+from boxcars.service.guard import Rules
 from boxcars.service.security import Access
 
 _HEADERS = {
@@ -25,7 +25,7 @@ _HEADERS = {
 
 
 def rules(access: Access) -> Rules:
-    """The rules of a studio."""
+    """Return the access rules of a studio."""
     way_in = "open the address that boxcars studio shows."
     return Rules("this studio", _needs_token(is_loopback(access.host)), way_in, _HEADERS)
 

@@ -1,6 +1,6 @@
-"""What the web server writes to the terminal: a sentence for what is wrong, and never a traceback.
+"""The web server's log on the terminal: one sentence per error, never a traceback.
 
-A browser that goes away, and a request that is under way at Ctrl-C, are nothing to report.
+A browser that disconnects, and a request in progress at Ctrl-C, are not reported.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from pathlib import Path
 
 _LOGGERS = ("uvicorn.error", "asyncio")
 _GONE = (asyncio.CancelledError, KeyboardInterrupt, ConnectionError, TimeoutError)
-"""How it looks when the other side, or the studio itself, went away."""
+"""Errors raised when the browser disconnects or the studio shuts down."""
 _CANCELS = "Cancel "
-"""How uvicorn begins to say that it waits no longer for requests at the end."""
+"""Prefix of uvicorn's message that it stops waiting for requests at shutdown."""
 _TRACEBACK = "Traceback (most recent call last)"
 
 
 class _Sentences(logging.Filter):
-    """Lets through what concerns the person at the terminal, as one line."""
+    """Passes only messages that concern the user at the terminal, as one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a line is written; one with a traceback loses it."""
+        """Return whether a record is logged; a traceback is reduced to one sentence."""
         error, text = record.exc_info[1] if record.exc_info else None, record.getMessage()
         if isinstance(error, _GONE) or text.startswith(_CANCELS):
             return False
@@ -38,25 +38,25 @@ class _Sentences(logging.Filter):
 
 
 def sentence_of(error: BaseException) -> str:
-    """An error that nobody has foreseen, and where it happened.
+    """Describe an unexpected error, and where it happened.
 
     >>> try:
     ...     1 / 0
     ... except ZeroDivisionError as error:
     ...     print(sentence_of(error))
     a request failed in <doctest boxcars.studio.api.server_log.sentence_of[0]> line 2 with \
-ZeroDivisionError: division by zero. This is an error of Boxcars: please report it.
+ZeroDivisionError: division by zero. This is a bug in Boxcars: please report it.
     """
     frames = traceback.extract_tb(error.__traceback__)
     where = f" in {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
     what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
-    return f"a request failed{where} with {what}. This is an error of Boxcars: please report it."
+    return f"a request failed{where} with {what}. This is a bug in Boxcars: please report it."
 
 
 _FILTER = _Sentences()
 
 
-def quieten() -> None:
-    """From now on the web server writes sentences."""
+def install_filter() -> None:
+    """Install the filter on the web server's loggers."""
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_FILTER)

@@ -1,4 +1,4 @@
-"""The studio: a folder of networks, what is under way in it, and what it may do."""
+"""The studio: its workspace, its permissions, and its previews, runs and injectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boxcars.studio.runs.runs import Runs
 
 @dataclass
 class Studio:
-    """All that the routes need. Nothing is started or written until somebody asks for it."""
+    """The state behind the routes. Nothing is started or written before a request needs it."""
 
     workspace: Workspace
     access: Access
@@ -31,11 +31,11 @@ class Studio:
 
     @classmethod
     def at(cls, folder: Path, access: Access | None = None, allow_code: bool = False) -> Studio:
-        """A studio for a folder."""
+        """Return a studio for a folder."""
         return cls(Workspace(folder, allow_code), access or Access(), allow_code)
 
     def close(self) -> None:
-        """Stop all that is under way."""
+        """Stop all injectors, runs and previews."""
         self.injectors.close()
         self.runs.close()
         self.previews.close()

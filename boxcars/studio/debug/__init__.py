@@ -1,1 +1,1 @@
-"""Previews step by step, with a look at arcs and states."""
+"""The step debugger: previews that show the tuples of arcs and the states of boxes."""

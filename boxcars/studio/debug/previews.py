@@ -1,7 +1,7 @@
-"""Previews: a network over sample data in this process, step by step and back.
+"""Previews: step through a network on sample data, forwards and backwards, in this process.
 
-The tuples of all inputs go in together, in the order of their order attributes. What comes out does
-not depend on how they are cut into steps, so a step back is a new beginning up to the step before.
+The tuples of all inputs are merged by their order attributes. The results do not depend on how the
+tuples are split into steps, so a step back replays from the start to the end of the previous step.
 """
 
 from __future__ import annotations
@@ -19,55 +19,55 @@ from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.schema import Schema
 from boxcars.model.types import Type
-from boxcars.studio.debug.stepping import Hunt, Stepping
+from boxcars.studio.debug.stepping import Stepping, StopCondition
 from boxcars.studio.edit.checking import use_arcs
 from boxcars.studio.wire.errors import Missing
 from boxcars.studio.wire.run_messages import AskPreview, AskStep, Breakpoint, Preview
 
 _MOST = 16
-"""How many previews are kept; the one that was used longest ago goes first."""
+"""The number of open previews; beyond it the least recently used is closed."""
 _PATIENCE = 20.0
-"""Seconds to look for a breakpoint in one request."""
+"""Seconds that one request searches for a breakpoint."""
 
 
 class Previews:
-    """The previews that are open."""
+    """The open previews."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, _Thread] = OrderedDict()
         self._lock = threading.Lock()
 
     def start(self, asked: AskPreview, net: Network) -> Preview:
-        """Begin one; nothing has gone in yet."""
+        """Start a preview, before the first tuple."""
         made = _Thread(uuid4().hex[:12], asked, net)
         with self._lock:
             self._open[made.preview.id] = made
             old = [self._open.popitem(last=False)[1] for _ in range(len(self._open) - _MOST)]
         for each in old:
             each.close()
-        return made.do(_Preview.told)
+        return made.do(_Preview.to_message)
 
     def get(self, id: str) -> Preview:
-        """Where one stands."""
-        return self._find(id).do(_Preview.told)
+        """Return the state of a preview."""
+        return self._find(id).do(_Preview.to_message)
 
     def step(self, id: str, asked: AskStep) -> Preview:
-        """Let more tuples in."""
+        """Feed more tuples."""
         return self._find(id).do(lambda preview: preview.step(asked))
 
     def back(self, id: str) -> Preview:
-        """Take the last step back."""
+        """Undo the last step."""
         return self._find(id).do(_Preview.back)
 
     def delete(self, id: str) -> None:
-        """End one."""
+        """Close a preview."""
         found = self._find(id)
         with self._lock:
             self._open.pop(id, None)
         found.close()
 
     def close(self) -> None:
-        """End all."""
+        """Close all previews."""
         for known in list(self._open):
             self.delete(known)
 
@@ -80,7 +80,7 @@ class Previews:
 
 
 class _Thread:
-    """A preview in a thread of its own, where its tables are; one thing at a time is done."""
+    """A preview with its own worker thread, which owns its tables and serializes its requests."""
 
     def __init__(self, id: str, asked: AskPreview, net: Network) -> None:
         self._worker = ThreadPoolExecutor(1, "boxcars-preview")
@@ -91,20 +91,20 @@ class _Thread:
             raise
 
     def do(self, act: Callable[[_Preview], Preview]) -> Preview:
-        """Do something with the preview, and wait for it."""
+        """Run an action on the worker thread, and wait for its result."""
         try:
             return self._worker.submit(act, self.preview).result()
         except RuntimeError:
             raise Missing("this preview is closed: start it again.") from None
 
     def close(self) -> None:
-        """End it, behind what is under way."""
+        """Close the preview after the current action."""
         self._worker.submit(self.preview.close)
         self._worker.shutdown()
 
 
 class _Preview:
-    """One preview: its data, and the positions at which its steps ended."""
+    """One preview: its data, and the end positions of its steps."""
 
     def __init__(self, id: str, asked: AskPreview, net: Network) -> None:
         self.id, self._train = id, asked.train
@@ -118,31 +118,31 @@ class _Preview:
         return Stepping(self._checked, self._asked.data, self._asked.tables, self._uses)
 
     def step(self, asked: AskStep) -> Preview:
-        """Go on, as far as is asked."""
+        """Step as far as requested."""
         stepping = self._stepping
         self._stopped_at = None
         if asked.until:
-            self._hunt(asked.until)
+            self._run_to_stop(asked.until)
         else:
             tuples = stepping.total if asked.to == "end" else asked.tuples or self._train
             stepping.go(stepping.position + tuples)
         if stepping.position > self._ends[-1]:
             self._ends.append(stepping.position)
-        return self.told()
+        return self.to_message()
 
-    def _hunt(self, wanted: Sequence[Breakpoint]) -> None:
-        """Go on tuple by tuple until something comes that is wanted."""
-        hunts = [_hunt_of(each, self._checked.schemas, self._uses) for each in wanted]
+    def _run_to_stop(self, wanted: Sequence[Breakpoint]) -> None:
+        """Step tuple by tuple until a breakpoint is hit."""
+        stops = [_condition(each, self._checked.schemas, self._uses) for each in wanted]
         until = monotonic() + _PATIENCE
         while not self._stepping.finished and monotonic() < until:
             self._stepping.go(self._stepping.position + 1)
-            came = next(filter(self._stepping.came, hunts), None)
-            if came is not None:
-                self._stopped_at = str(came.arc)
+            met = next(filter(self._stepping.met, stops), None)
+            if met is not None:
+                self._stopped_at = str(met.arc)
                 return
 
     def back(self) -> Preview:
-        """Begin anew, and go to the end of the step before the last."""
+        """Replay from the start to the end of the previous step."""
         if len(self._ends) > 1:
             self._ends.pop()
         self._stepping.close()
@@ -150,23 +150,25 @@ class _Preview:
         for end in self._ends[-2:]:
             if end:
                 self._stepping.go(end)
-        return self.told()
+        return self.to_message()
 
-    def told(self) -> Preview:
-        """The state for the page."""
-        return self._stepping.told(self.id, self._stopped_at)
+    def to_message(self) -> Preview:
+        """Return the state as a message."""
+        return self._stepping.to_message(self.id, self._stopped_at)
 
     def close(self) -> None:
-        """Leave the tables."""
+        """Close the tables."""
         self._stepping.close()
 
 
-def _hunt_of(wanted: Breakpoint, schemas: Mapping[Arc, Schema], uses: Mapping[str, Arc]) -> Hunt:
+def _condition(
+    wanted: Breakpoint, schemas: Mapping[Arc, Schema], uses: Mapping[str, Arc]
+) -> StopCondition:
     arc = uses.get(wanted.arc) or Arc.of(wanted.arc)
     if arc not in schemas:
         raise Wrong(f"there is no arc '{wanted.arc}'.{nearest(wanted.arc, map(str, schemas))}")
     if not wanted.where.strip():
-        return Hunt(arc, None)
+        return StopCondition(arc, None)
     where = Expr.of(wanted.where)
     where.expect(Type.BOOL, schemas[arc])
-    return Hunt(arc, where)
+    return StopCondition(arc, where)

@@ -1,4 +1,4 @@
-"""What a box holds, for people: the tuples in its windows, without the engine's bookkeeping."""
+"""The readable state of a box: the tuples in its windows, without internal columns."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from boxcars.studio.wire.run_messages import StateTable
 
 _ARGUMENT = re.compile(rf"{HIDDEN}(?P<partial>p?)(?P<function>\d+)\.(?P<argument>\d+)")
 _BOOKKEEPING = "hash"
-"""A part of a state with this column only says where things are."""
+"""A part of a state with this column is an index, which is not shown."""
 
 
-def held_by(box: Box, state: State, most: int) -> list[StateTable]:
-    """The parts of a state that have rows, the first rows of each.
+def state_tables(box: Box, state: State, most: int) -> list[StateTable]:
+    """Return the non-empty parts of a state, with the first rows of each.
 
-    Old and new tuples that the engine keeps apart (``tuples``, ``tuples.0``) are one part.
+    Old and new tuples that the engine stores separately (``tuples``, ``tuples.0``) are one part.
     """
     parts: dict[str, list[pl.DataFrame]] = {}
     for name, frame in state.items():
@@ -41,7 +41,7 @@ def _table(name: str, frames: list[pl.DataFrame], most: int) -> StateTable:
 
 
 def _readable(box: Box, frame: pl.DataFrame) -> pl.DataFrame:
-    """The columns that mean something to a user, under names that do."""
+    """Select the columns that are meaningful to users, under readable names."""
     names: dict[str, str] = {}
     for column in frame.columns:
         meant = _meaning(box, column)
@@ -51,7 +51,7 @@ def _readable(box: Box, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _meaning(box: Box, column: str) -> str:
-    """What a column holds; nothing, if that is nobody's business."""
+    """Return the readable name of a column; empty if it is internal."""
     if not column.startswith(HIDDEN):
         return column
     match = _ARGUMENT.fullmatch(column)

@@ -1,7 +1,7 @@
-"""A network over tuples that go in one by one, with a look at all arcs and states.
+"""Feed a network tuple by tuple, recording the tuples of all arcs and the states of all boxes.
 
-It drives the same stepper as a preview of the command line, but one box at a time, so that no box
-is hidden in a pipeline with others.
+It drives the same stepper as ``boxcars preview``, but one box at a time, so that no box is hidden
+in a fused pipeline.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from boxcars.connectors.conform import Conformed
+from boxcars.connectors.read.arrivals import stamp_by_number
 from boxcars.engine.flow.event_time_lockstep import Lockstep
 from boxcars.engine.flow.input_ordering import Turn, take_turn
 from boxcars.engine.flow.stepper import Stepper
@@ -25,32 +26,32 @@ from boxcars.model.check import Checked
 from boxcars.model.entities import Table
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.table_order import shared_tables
-from boxcars.studio.debug.state_view import held_by
+from boxcars.studio.debug.state_view import state_tables
 from boxcars.studio.edit.json_rows import plain_rows, read_data
 from boxcars.studio.wire import run_messages as wire
 from boxcars.tables.store import Tables
 
 SHOWN = 100
-"""So many tuples of an arc, and rows of a state, are shown."""
+"""The number of tuples of an arc, and of rows of a state, that are shown."""
 
 
 @dataclass(frozen=True)
-class Hunt:
-    """What a breakpoint waits for: a tuple on an arc, for which ``where`` holds if there is one."""
+class StopCondition:
+    """A breakpoint: any tuple on an arc, or one for which ``where`` holds."""
 
     arc: Arc
     where: Expr | None
 
 
 class _Seen:
-    """What went along an arc."""
+    """The tuples of an arc: their number, and the last of them."""
 
     def __init__(self) -> None:
         self.total, self.fresh = 0, 0
         self.last: pl.DataFrame | None = None
 
     def add(self, frame: pl.DataFrame) -> None:
-        """More has come."""
+        """Add new tuples."""
         self.total += frame.height
         self.fresh += frame.height
         if frame.height:
@@ -58,13 +59,13 @@ class _Seen:
             self.last = whole.tail(max(SHOWN, self.fresh))
 
     def rows(self) -> wire.ArcRows:
-        """The last of it."""
+        """Return the last tuples as a message."""
         shown = [] if self.last is None else plain_rows(self.last.tail(SHOWN))
         return wire.ArcRows(total=self.total, rows=shown, fresh=self.fresh)
 
 
 class Stepping:
-    """A network under way; ``position`` of ``total`` tuples have gone in."""
+    """A network being stepped; ``position`` of ``total`` tuples have been fed."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class Stepping:
         _check_names("table", tables, net.tables)
         self._checked, self._net, self._uses = checked, net, uses
         self._loaded = {
-            name: read_data(data.get(name, wire.InputData()), entity)
+            name: stamp_by_number(read_data(data.get(name, wire.InputData()), entity), entity)
             for name, entity in net.inputs.items()
         }
         self._store = Tables(net.tables, _records(tables, net.tables))
@@ -97,13 +98,13 @@ class Stepping:
             self._stepper.note_dead(name, found.dead)
 
     def _numbered(self, found: Conformed) -> pl.DataFrame:
-        """The tuples, with their positions if a box drops some by them."""
+        """Return the tuples, with their row numbers if a box drops tuples by them."""
         if any(node.box.positioned for node in self._net.boxes.values()):
             return found.tuples.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(POSITION))
         return found.tuples
 
     def go(self, end: int) -> None:
-        """Let tuples in up to a position; with the last ones the inputs end."""
+        """Feed tuples up to a position; the last ones also end the inputs."""
         for seen in self._seen.values():
             seen.fresh = 0
         if self.finished:
@@ -123,9 +124,9 @@ class Stepping:
                 self._seen.setdefault(arc, _Seen()).add(frame)
 
     def _turns(self, end: int) -> tuple[dict[str, Turn], dict[str, Turn]]:
-        """The tuples up to a position; and then nothing, but the news that time goes on.
+        """Return the tuples up to a position, and a second turn that only advances the frontier.
 
-        A preview knows whether a tuple of the same time comes next, so nothing has to wait for it.
+        A preview knows whether the next tuple has the same time, so no result has to wait for it.
         """
         entering, looking = {}, {}
         for number, (name, tuples) in enumerate(self._tuples.items()):
@@ -138,18 +139,18 @@ class Stepping:
             )
         return entering, looking
 
-    def came(self, hunt: Hunt) -> bool:
-        """Whether the last step brought what a breakpoint waits for."""
-        seen = self._seen.get(hunt.arc)
+    def met(self, condition: StopCondition) -> bool:
+        """Whether the last step met the condition of a breakpoint."""
+        seen = self._seen.get(condition.arc)
         if seen is None or not seen.fresh or seen.last is None:
             return False
-        if hunt.where is None:
+        if condition.where is None:
             return True
-        holds = hunt.where.compile(self._checked.schemas[hunt.arc])
+        holds = condition.where.compile(self._checked.schemas[condition.arc])
         return bool(seen.last.tail(seen.fresh).filter(holds).height)
 
-    def told(self, id: str, stopped_at: str | None) -> wire.Preview:
-        """Where it stands, for the page."""
+    def to_message(self, id: str, stopped_at: str | None) -> wire.Preview:
+        """Return the state as a message."""
         arcs = {str(arc): self._seen[arc].rows() for arc in self._shown()}
         named = {name: arcs[str(arc)] for name, arc in self._uses.items() if str(arc) in arcs}
         nothing = wire.ArcRows(total=0, rows=[], fresh=0)
@@ -168,7 +169,7 @@ class Stepping:
         )
 
     def _shown(self) -> Iterable[Arc]:
-        """Arcs on which something went, and all that are read by somebody."""
+        """Return the main arcs, and the side arcs that have tuples."""
         return [a for a, seen in self._seen.items() if seen.total or a.port == MAIN]
 
     def _box(self, name: str) -> wire.PreviewBox:
@@ -191,7 +192,7 @@ class Stepping:
         box = self._net.boxes[name].box
         if isinstance(box, Stateful):
             state = box.shown(state, self._checked.inputs_of(name))
-        return held_by(box, state, SHOWN)
+        return state_tables(box, state, SHOWN)
 
     def _dead(self) -> list[wire.DeadLetter]:
         letters = [row for frame in self._stepper.dead for row in frame.iter_rows(named=True)]
@@ -205,7 +206,7 @@ class Stepping:
         ]
 
     def close(self) -> None:
-        """Leave the tables."""
+        """Close the tables."""
         self._store.close()
 
 
@@ -218,7 +219,7 @@ def _check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
 def _records(
     given: Mapping[str, wire.InputData], tables: Mapping[str, Table]
 ) -> dict[str, pl.DataFrame]:
-    """Records for stored tables; one that does not fit is not left out in silence."""
+    """Return the records of stored tables; raises if one does not fit."""
     found = {}
     for name, data in given.items():
         read = read_data(data, tables[name])
@@ -229,12 +230,12 @@ def _records(
 
 
 def _reached(checked: Checked, name: str, tuples: pl.DataFrame) -> pl.Series:
-    """How far an input has come with each of its tuples, as numbers."""
+    """Return the running maximum of the order attribute of an input, as numbers."""
     return tuples[checked.network.inputs[name].ts].cum_max().to_physical()
 
 
 def _ahead(reached: pl.Series, stop: int) -> int | float:
-    """The least order value behind the last tuple; that one's own, if the next has the same.
+    """Return the least order value after the last tuple; its own, if the next tuple has the same.
 
     >>> _ahead(pl.Series([1, 5, 5, 9]), 1), _ahead(pl.Series([1, 5, 5, 9]), 2)
     (2, 5)
@@ -246,14 +247,14 @@ def _ahead(reached: pl.Series, stop: int) -> int | float:
 
 
 def _order_of_entry(reached: Mapping[str, pl.Series]) -> np.ndarray:
-    """The number of the input that each tuple comes from, in the order in which they go in.
+    """Return for each tuple, in feeding order, the index of its input.
 
-    The tuples of one input stay in their order, also if some are late.
+    The tuples of one input keep their order, even if some are late.
     """
     if not reached:
         return np.empty(0, dtype=np.int64)
     keys = [numbers.cast(pl.Float64).to_numpy() for numbers in reached.values()]
     who = [np.full(len(key), number) for number, key in enumerate(keys)]
-    place = np.argsort(np.concatenate(keys), kind="stable")
-    found: np.ndarray = np.concatenate(who)[place]
+    order = np.argsort(np.concatenate(keys), kind="stable")
+    found: np.ndarray = np.concatenate(who)[order]
     return found

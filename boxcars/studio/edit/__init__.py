@@ -1,1 +1,1 @@
-"""Editing a network: documents, checks, completion, palette, plans."""
+"""Editing networks: documents, checks, completion, palette, tests."""

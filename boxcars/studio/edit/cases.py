@@ -1,7 +1,7 @@
-"""Tests of a network: tuples that go in, and what must come out.
+"""Tests of a network: input tuples and the expected output.
 
-They are in a file beside the network, ``calls.tests.yaml`` for ``calls.yaml``; ``boxcars test``
-runs them, and so does the studio.
+They are stored next to the network, ``calls.tests.yaml`` for ``calls.yaml``. ``boxcars test`` and
+the studio run them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from boxcars.studio.wire.messages import Row
 from boxcars.studio.wire.run_messages import Case, CaseResult, Cases, KeptCases, SaveCases
 
 _MOST = 10
-"""Lines of a difference that are shown."""
+"""The number of lines of a difference that are shown."""
 
 
 def load_cases(path: Path) -> Cases:
-    """The tests in a file; none if there is no such file."""
+    """Load the tests in a file; none if the file does not exist."""
     if not path.exists():
         return Cases(tests=[])
     try:
@@ -41,24 +41,24 @@ def load_cases(path: Path) -> Cases:
         return Cases.model_validate(data if data is not None else {"tests": []})
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise Wrong(f"{path.name}: '{place}': {first['msg'].lower()}.") from None
+        key = ".".join(map(str, first["loc"]))
+        raise Wrong(f"{path.name}: '{key}': {first['msg'].lower()}.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BoxcarsError(f"{path.name}: can't be read: {error}.") from None
 
 
 def kept_cases(path: Path) -> KeptCases:
-    """The tests in a file, and which version of it that is."""
-    version = version_of(path)  # before it is read: who saves then is noticed
+    """Load the tests in a file, and its version."""
+    version = version_of(path)  # before reading, so that a save in between is detected
     return KeptCases(tests=load_cases(path).tests, version=version)
 
 
 def save_cases(path: Path, cases: SaveCases) -> KeptCases:
-    """Write tests to their file; without any, there is no file."""
+    """Write tests to their file; an empty list removes the file."""
     names = [case.name for case in cases.tests]
     for name in names:
         if names.count(name) > 1:
-            raise Wrong(f"there are two tests '{name}': give each a name of its own.")
+            raise Wrong(f"there are two tests named '{name}': give each a unique name.")
     with saving_over(cases.over, path), writing(path.name):
         if names:
             with replacing(path) as part:
@@ -90,7 +90,7 @@ def _run(net: Network, checked: Checked, case: Case) -> CaseResult:
 
 
 def _difference(net: Network, checked: Checked, case: Case) -> str:
-    """How what comes out differs from what is expected."""
+    """Describe how the output differs from the expected one; empty if it does not."""
     known = {"given": net.inputs, "tables": net.tables, "expect": net.outputs}
     for key, names in known.items():
         for name in getattr(case, key):
@@ -117,7 +117,7 @@ def _tuples(name: str, rows: list[Row] | str, entity: Input | Table) -> pl.DataF
 
 
 def _expected(name: str, rows: list[Row] | str, schema: Schema) -> pl.DataFrame:
-    """The rows that must come, with the fields that somebody names."""
+    """Return the expected rows, with only the fields that the test names."""
     if isinstance(rows, str):
         head = rows.strip().partition("\n")[0].split(",") if rows.strip() else []
         named = [field.strip().strip('"') for field in head]
@@ -132,12 +132,12 @@ def _expected(name: str, rows: list[Row] | str, schema: Schema) -> pl.DataFrame:
 
 
 def _compare(wanted: pl.DataFrame, got: pl.DataFrame) -> list[str]:
-    """A line for each row that differs."""
+    """Return a line for each row that differs."""
     lines = []
     rows, came = wanted.rows(named=True), got.rows(named=True)
     for number, row in enumerate(rows):
         if number >= len(came):
-            lines.append(f"row {number + 1} did not come: {_shown(row)}")
+            lines.append(f"row {number + 1} is missing: {_shown(row)}")
         elif wrong := [
             name for name, value in row.items() if not _equal(value, came[number][name])
         ]:
@@ -151,7 +151,7 @@ def _compare(wanted: pl.DataFrame, got: pl.DataFrame) -> list[str]:
 
 
 def _equal(wanted: Any, got: Any) -> bool:
-    """Whether two values are the same; of floats, to nine digits."""
+    """Whether two values are equal; floats to nine digits."""
     if isinstance(wanted, float) and isinstance(got, float):
         return isclose(wanted, got, rel_tol=1e-9) or (isnan(wanted) and isnan(got))
     return bool(wanted == got)

@@ -1,7 +1,6 @@
-"""The check of a network that is being drawn: also a half-drawn one gives what it can.
+"""Check networks while they are drawn; an incomplete network is checked as far as possible.
 
-Boxes that run code of the user's are not looked into unless that is allowed, for to check them is
-to import them.
+Boxes with user code are only checked if code is allowed, because checking them imports it.
 """
 
 from __future__ import annotations
@@ -14,29 +13,31 @@ from boxcars.lang.trust import judged
 from boxcars.model.arc import MAIN, Arc
 from boxcars.model.box import Box, box_types, params
 from boxcars.model.check import Checked, check
-from boxcars.model.entities import Output
-from boxcars.model.network import KINDS, Network
+from boxcars.model.deserialize import read_network
+from boxcars.model.entities import KINDS, Output
+from boxcars.model.flatten import flatten
+from boxcars.model.network import Network
 from boxcars.model.problem import NetworkError, Problem, Wrong
+from boxcars.model.reader import Reading
 from boxcars.model.schema import Schema
-from boxcars.model.serialize import Reading, read_network
-from boxcars.model.superbox import Superbox, Use, flatten
+from boxcars.model.superbox import Superbox, Use
 from boxcars.studio.wire import messages
 
 _ALLOW = "start the studio with --allow-code if you trust it."
 
 
 def readable(plain: messages.Plain, code: bool) -> Network:
-    """The network, or an error with everything that could not be read; code is refused first."""
+    """Read a network; raises with all problems. Code is refused unless it is allowed."""
     return _whole(judged(_read(plain, code), code, _ALLOW))
 
 
 def _read(plain: messages.Plain, code: bool) -> Reading:
-    """What is drawn; the modules that it names are imported if that is allowed."""
+    """Read a network; its modules are imported if code is allowed."""
     return read_network(plain, importer=importer_for() if code else None)
 
 
-def unjudged(plain: messages.Plain) -> Network:
-    """The network for who only writes it down: its code stays text."""
+def read_for_writing(plain: messages.Plain) -> Network:
+    """Read a network that is only written as text: its code is neither imported nor refused."""
     return _whole(read_network(plain))
 
 
@@ -46,19 +47,14 @@ def _whole(reading: Reading) -> Network:
     return reading.network
 
 
-def right(plain: messages.Plain, code: bool) -> Checked:
-    """A network that nothing is wrong with, or an error with all that is."""
-    return readable(plain, code).check().or_raise()
-
-
 def check_reading(reading: Reading, code: bool) -> Checked:
-    """Check what was read, as far as that goes."""
+    """Check a network that was read, even if parts of it could not be."""
     allowed = judged(reading, code, _ALLOW)
     return check(allowed.network, allowed.broken, allowed.problems)
 
 
 def check_plain(plain: messages.Plain, code: bool) -> messages.CheckAnswer:
-    """Everything that is wrong with a network, its schemas, and the ports of its boxes."""
+    """Return the problems of a network, its schemas, and the ports of its boxes."""
     reading = _read(plain, code)
     checked = check_reading(reading, code)
     net = reading.network
@@ -66,7 +62,7 @@ def check_plain(plain: messages.Plain, code: bool) -> messages.CheckAnswer:
     inside = {Arc.of(n): checked.schemas[arc] for n, arc in used if arc in checked.schemas}
     return messages.CheckAnswer(
         ok=checked.ok,
-        problems=[told(problem) for problem in checked.problems],
+        problems=[problem_message(problem) for problem in checked.problems],
         schemas=_schemas({**checked.schemas, **inside}),
         ports={name: _ports(net, name, block) for name, block in _blocks(plain)},
         superboxes={
@@ -77,11 +73,11 @@ def check_plain(plain: messages.Plain, code: bool) -> messages.CheckAnswer:
 
 
 def _schemas(schemas: Mapping[Arc, Schema]) -> dict[str, messages.ArcSchema]:
-    return {str(arc): told_schema(schema) for arc, schema in schemas.items() if schema.known}
+    return {str(arc): schema_message(schema) for arc, schema in schemas.items() if schema.known}
 
 
-def told_schema(schema: Schema) -> messages.ArcSchema:
-    """A schema for the page."""
+def schema_message(schema: Schema) -> messages.ArcSchema:
+    """Return a schema as a message."""
     fields = [
         messages.FieldInfo(name=name, type=type_.value) for name, type_ in schema.fields.items()
     ]
@@ -89,7 +85,7 @@ def told_schema(schema: Schema) -> messages.ArcSchema:
 
 
 def use_arcs(net: Network, broken: Iterable[str] = ()) -> dict[str, Arc]:
-    """What leaves superboxes, by the names that the network has for it, as arcs of boxes inside."""
+    """Map the output arcs of superboxes to the arcs of the boxes inside them."""
     wanted = {
         str(arc): Output(arc)
         for name, node in net.boxes.items()
@@ -102,7 +98,7 @@ def use_arcs(net: Network, broken: Iterable[str] = ()) -> dict[str, Arc]:
 
 
 def check_body(net: Network, definition: Superbox, code: bool) -> Checked:
-    """The inside of a superbox, checked by itself; its parameters stay open."""
+    """Check the body of a superbox by itself, with unbound parameters."""
     body = definition.body._with("tables", {**net.tables, **definition.body.tables})
     body = body._with("superboxes", {**net.superboxes, **body.superboxes})
     return check_reading(Reading(body), code)
@@ -115,7 +111,7 @@ def _blocks(plain: messages.Plain) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _ports(net: Network, name: str, block: Mapping[str, Any]) -> messages.BoxPorts:
-    """The ports of a box, also of one that is not yet right."""
+    """Return the ports of a box, even if it is not valid yet."""
     given = block.get("in")
     entering = 0 if given is None else len(given) if isinstance(given, list) else 1
     kind = str(block.get("type"))
@@ -132,7 +128,7 @@ def _ports(net: Network, name: str, block: Mapping[str, Any]) -> messages.BoxPor
 
 
 def ports_of(box: Box) -> tuple[list[str], list[str]]:
-    """The outputs of a box and those on its side; of a sketch, what can be known."""
+    """Return the outputs and side outputs of a box; for an incomplete box a guess."""
     try:
         return list(box.ports), list(box.side_ports)
     except (AttributeError, TypeError, ValueError, Wrong):
@@ -140,7 +136,7 @@ def ports_of(box: Box) -> tuple[list[str], list[str]]:
 
 
 def _sketch(cls: type[Box], block: Mapping[str, Any]) -> Box:
-    """A box with the parameters as they are, right or not: only good for its ports."""
+    """Make a box with unvalidated parameters, only to ask for its ports."""
     box = object.__new__(cls)
     for p in params(cls):
         default = () if p.required else p.default
@@ -150,14 +146,14 @@ def _sketch(cls: type[Box], block: Mapping[str, Any]) -> Box:
 
 
 def new_box(cls: type[Box]) -> Box:
-    """A box as it comes from the palette, without parameters."""
+    """Make a box without parameters, as added from the palette."""
     return _sketch(cls, {"where": [""]})
 
 
-def told(problem: Problem) -> messages.Problem:
-    """A problem for the page, with the entity that it is about.
+def problem_message(problem: Problem) -> messages.Problem:
+    """Return a problem as a message, with the affected entity.
 
-    >>> said = told(Problem("unknown field 'prise'.", ("boxes", "fast", "where", "0")))
+    >>> said = problem_message(Problem("unknown field 'prise'.", ("boxes", "fast", "where", "0")))
     >>> said.entity, said.box, said.text
     ('box', 'fast', "box 'fast', where[0]: unknown field 'prise'.")
     """

@@ -1,4 +1,4 @@
-"""Completion: which fields, functions and words may stand where somebody types."""
+"""Completion: fields, functions and keywords at the cursor."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from boxcars.studio.wire import messages
 
 _WORD = re.compile(r'(?:(?P<side>\w+)\.)?(?P<word>"?(?:[^\W\d]\w*)?)\Z')
 _MOST = 100
-"""How many ways to go on are told."""
+"""The largest number of completions returned."""
 _SIDED = ("join", "product", "waitfor")
 """Boxes whose expressions are over left.<field> and right.<field>."""
 _NAMES = ("by", "drop", "rename", "field", "window", "right", "ts", "key")
-"""Parameters that hold names of fields, and no expressions."""
+"""Parameters that hold field names, not expressions."""
 _STATEMENT = ("SELECT", "FROM", "WHERE", "INSERT INTO", "VALUES", "UPDATE", "SET", "DELETE FROM")
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where somebody types: the type of the box, the parameter, and what is known there."""
+class _Context:
+    """The context of the cursor: box type, parameter, input schemas and tables."""
 
     kind: str
     key: str
@@ -33,12 +33,12 @@ class _Place:
 
 
 def complete(asked: messages.AskComplete, code: bool) -> messages.Completion:
-    """How what stands before the cursor may go on, the likeliest first."""
+    """Return completions of the word before the cursor, the likeliest first."""
     before = asked.text[: asked.cursor]
     match = _WORD.search(before)
     side, word = (match["side"], match["word"].lstrip('"').lower()) if match else (None, "")
-    place = _place(asked, code)
-    options = list(_options(place) if side is None else _behind(place, side))
+    context = _context(asked, code)
+    options = list(_options(context) if side is None else _after_dot(context, side))
     fitting = [option for option in options if option.label.lower().startswith(word)]
     if len(word) > 1:
         fitting += [o for o in options if word in o.label.lower() and o not in fitting]
@@ -46,8 +46,8 @@ def complete(asked: messages.AskComplete, code: bool) -> messages.Completion:
     return messages.Completion(start=start, options=fitting[:_MOST])
 
 
-def _place(asked: messages.AskComplete, code: bool) -> _Place:
-    """What was sent may be too broken to be a box, so it is looked at as it is."""
+def _context(asked: messages.AskComplete, code: bool) -> _Context:
+    """Find the context in the plain network, which may be too broken to build its boxes."""
     checked, plain = check_plain(asked.network, code), asked.network
     schemas = checked.schemas
     if asked.superbox is not None:
@@ -59,7 +59,7 @@ def _place(asked: messages.AskComplete, code: bool) -> _Place:
     unknown = messages.ArcSchema(fields=[], ts="", ordered=True)
     tables = asked.network.get("tables")
     known = tables if isinstance(tables, dict) else {}
-    return _Place(
+    return _Context(
         kind=str(block.get("type", "")),
         key=asked.path[0] if asked.path else "",
         entering=[schemas.get(arc, unknown) for arc in arcs],
@@ -85,19 +85,19 @@ def _arc(text: object) -> str:
         return ""
 
 
-def _options(place: _Place) -> Iterator[messages.Option]:
-    if place.key == "sql":
-        yield from _statement(place)
+def _options(context: _Context) -> Iterator[messages.Option]:
+    if context.key == "sql":
+        yield from _statement(context)
         return
-    if place.kind in _SIDED and place.key == "on":
-        for name, schema in zip(("left", "right"), place.entering, strict=False):
+    if context.kind in _SIDED and context.key == "on":
+        for name, schema in zip(("left", "right"), context.entering, strict=False):
             detail = ", ".join(field.name for field in schema.fields)
             yield messages.Option(label=f"{name}.", kind="field", detail=detail, doc="")
     else:
-        number = 1 if place.kind == "resample" and place.key == "fields" else 0
-        yield from _fields(place, number)
-    if place.key not in _NAMES:
-        yield from _words(aggregates=place.kind in ("aggregate", "resample"))
+        number = 1 if context.kind == "resample" and context.key == "fields" else 0
+        yield from _fields(context, number)
+    if context.key not in _NAMES:
+        yield from _words(aggregates=context.kind in ("aggregate", "resample"))
 
 
 def _words(aggregates: bool) -> Iterator[messages.Option]:
@@ -110,20 +110,20 @@ def _words(aggregates: bool) -> Iterator[messages.Option]:
         yield messages.Option(label=keyword, kind="keyword", detail="", doc="")
 
 
-def _behind(place: _Place, side: str) -> Iterator[messages.Option]:
-    """Behind a dot: fields of the left or the right stream, of the tuple, or of a table."""
+def _after_dot(context: _Context, side: str) -> Iterator[messages.Option]:
+    """Complete after a dot: fields of the left or right stream, of the tuple, or of a table."""
     if side in ("left", "right"):
-        yield from _fields(place, ("left", "right").index(side))
+        yield from _fields(context, ("left", "right").index(side))
     elif side == "input":
-        yield from _fields(place, 0)
+        yield from _fields(context, 0)
     else:
-        for name, type_ in place.tables.get(side, {}).items():
+        for name, type_ in context.tables.get(side, {}).items():
             yield messages.Option(label=name, kind="field", detail=type_, doc="")
 
 
-def _statement(place: _Place) -> Iterator[messages.Option]:
-    yield messages.Option(label="input.", kind="field", detail="a value of the tuple", doc="")
-    for name, fields in place.tables.items():
+def _statement(context: _Context) -> Iterator[messages.Option]:
+    yield messages.Option(label="input.", kind="field", detail="field of the tuple", doc="")
+    for name, fields in context.tables.items():
         yield messages.Option(label=name, kind="table", detail=", ".join(fields), doc="")
         for field, type_ in fields.items():
             yield messages.Option(label=field, kind="field", detail=f"{type_} of {name}", doc="")
@@ -131,10 +131,10 @@ def _statement(place: _Place) -> Iterator[messages.Option]:
         yield messages.Option(label=word, kind="keyword", detail="", doc="")
 
 
-def _fields(place: _Place, number: int) -> Iterator[messages.Option]:
-    for schema in place.entering[number : number + 1]:
+def _fields(context: _Context, number: int) -> Iterator[messages.Option]:
+    for schema in context.entering[number : number + 1]:
         for field in schema.fields:
-            mark = ", the order" if field.name == schema.ts else ""
+            mark = ", order attribute" if field.name == schema.ts else ""
             yield messages.Option(
                 label=field.name, kind="field", detail=f"{field.type}{mark}", doc=""
             )

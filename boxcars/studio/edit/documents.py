@@ -1,4 +1,4 @@
-"""Documents: networks from files, texts and templates, and back to them."""
+"""Documents: read networks from files, texts and templates, and write them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from boxcars.lang import text as plain_text
 from boxcars.lang.files import LANGUAGES, read
 from boxcars.lang.layout import layout_path, load_layout, save_layout
 from boxcars.lang.modules import importer_for
-from boxcars.model.network import KINDS
+from boxcars.model.deserialize import read_network
+from boxcars.model.entities import KINDS
 from boxcars.model.problem import BoxcarsError, Wrong
-from boxcars.model.serialize import Reading, network_to_plain, read_network
-from boxcars.studio.edit.checking import check_reading, readable, told, unjudged
+from boxcars.model.reader import Reading
+from boxcars.model.serialize import network_to_plain
+from boxcars.studio.edit.checking import check_reading, problem_message, read_for_writing, readable
 from boxcars.studio.edit.templates import find_template
 from boxcars.studio.edit.versions import saving_over, version_of
 from boxcars.studio.edit.workspace import NO_CODE, Workspace
@@ -28,9 +30,9 @@ _PLAIN = (".yaml", ".yml", ".json")
 
 
 def open_file(workspace: Workspace, file: str, code: bool) -> messages.Document:
-    """A network file as far as it can be read."""
+    """Open a network file, as far as it can be read."""
     path = workspace.existing(file)
-    version = version_of(path, layout_path(path))  # before it is read: who saves then is noticed
+    version = version_of(path, layout_path(path))  # before reading: detects a save in between
     try:
         reading = read(path, code)
         positions = load_layout(path)
@@ -41,12 +43,12 @@ def open_file(workspace: Workspace, file: str, code: bool) -> messages.Document:
 
 
 def open_template(name: str) -> messages.Document:
-    """The network of an application, to be drawn on from there."""
+    """Open the network of an application."""
     return _document(Reading(find_template(name).build()), "", ".yaml", False, {})
 
 
 def read_text(body: messages.ReadText, code: bool) -> messages.Document:
-    """A network from the text of a file that is not in the folder."""
+    """Read a network from the text of a file outside the folder."""
     suffix = f".{body.format}"
     if suffix == ".py":
         return _document(_run_program(body, code), "", suffix, code, {})
@@ -72,7 +74,7 @@ def _document(
     positions: messages.Positions,
     version: str = "",
 ) -> messages.Document:
-    """What was read; where something is wrong, what stands in the file is shown as it is."""
+    """Make the document; if reading failed in parts, it shows the file's content unchanged."""
     checked = check_reading(reading, code)
     net = network_to_plain(reading.network)
     if reading.problems and raw:
@@ -81,13 +83,13 @@ def _document(
         network=net,
         positions=positions,
         format=suffix[1:],
-        problems=[told(problem) for problem in checked.problems],
+        problems=[problem_message(problem) for problem in checked.problems],
         version=version,
     )
 
 
 def tidy(plain: Any) -> messages.Plain:
-    """A network with what belongs into one, as far as it has the form of one.
+    """Keep only the parts of plain data that have the form of a network.
 
     >>> tidy({"name": "n", "boxes": {"a": {"type": "map"}, "b": 7}, "inputs": []})
     {'name': 'n', 'boxes': {'a': {'type': 'map'}}}
@@ -109,11 +111,11 @@ def tidy(plain: Any) -> messages.Plain:
 def save_file(
     workspace: Workspace, file: str, body: messages.SaveNetwork, code: bool
 ) -> messages.Document:
-    """Keep a network; one that is not finished can be kept as YAML and JSON only."""
+    """Save a network; an incomplete one can only be saved as YAML or JSON."""
     path = workspace.path(file)
     reading = read_network(body.network, name=path.stem)
     if path.suffix not in _PLAIN or not reading.problems:
-        content = LANGUAGES[path.suffix].write(unjudged(body.network))
+        content = LANGUAGES[path.suffix].write(read_for_writing(body.network))
     else:
         content = _dump(tidy(body.network), path.suffix)
     beside = layout_path(path)
@@ -135,7 +137,7 @@ def _dump(plain: messages.Plain, suffix: str) -> str:
 
 
 def write_text(body: messages.WriteNetwork, code: bool) -> messages.Text:
-    """A network in any language, or as a picture."""
+    """Write a network in any language, or as a picture."""
     suffix = f".{body.format}"
     reading = read_network(body.network)
     if suffix in _PLAIN and reading.problems:
@@ -143,6 +145,6 @@ def write_text(body: messages.WriteNetwork, code: bool) -> messages.Text:
     if body.format in FORMATS:
         net = readable(body.network, code)
         shown = {*net.inputs, *net.boxes, *map(output_key, net.outputs)}
-        places = {name: place for name, place in body.positions.items() if name in shown}
-        return messages.Text(text=draw(net, body.format, places))
-    return messages.Text(text=LANGUAGES[suffix].write(unjudged(body.network)))
+        positions = {name: at for name, at in body.positions.items() if name in shown}
+        return messages.Text(text=draw(net, body.format, positions))
+    return messages.Text(text=LANGUAGES[suffix].write(read_for_writing(body.network)))

@@ -1,4 +1,4 @@
-"""Aurora's listEntities and describe, for a network file."""
+"""List and describe the entities of a network file (Aurora's listEntities and describe)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from boxcars.studio.wire.messages import EntityInfo
 
 
 def list_entities(workspace: Workspace, file: str, code: bool) -> list[EntityInfo]:
-    """All entities of a network, with what they are."""
+    """Return all entities of a network, with their descriptions."""
     net = _load(workspace, file, code)
     found: list[tuple[Any, str]] = list(net.list_entities())
     return [EntityInfo(kind=kind, name=name, text=net.describe(name)) for kind, name in found]
 
 
 def describe_entity(workspace: Workspace, file: str, name: str, code: bool) -> EntityInfo:
-    """One entity of a network."""
+    """Describe one entity of a network."""
     net = _load(workspace, file, code)
     kinds: list[Any] = [kind for kind, entity in net.list_entities() if entity == name]
     try:

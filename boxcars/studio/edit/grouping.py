@@ -1,6 +1,6 @@
-"""Grouping: some boxes of a network become a superbox, and a superbox becomes its boxes again.
+"""Group boxes into a superbox, and replace a superbox by its boxes.
 
-Networks are edited in their plain form, so that what is not finished elsewhere stays as it is.
+Networks are edited in their plain form, so that incomplete parts stay unchanged.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from boxcars.studio.edit.documents import tidy
 from boxcars.studio.wire import messages
 
 _READERS = {"boxes": "in", "outputs": "from", "connection_points": "arc"}
-"""What reads arcs, and where it says which."""
+"""The sections whose entities read arcs, and the key that names the arcs."""
 
 
 def group(asked: messages.AskGroup, code: bool) -> messages.Regrouped:
-    """The boxes as a superbox that is used in their place."""
+    """Replace boxes by a superbox that contains them."""
     net = tidy(deepcopy(asked.network))
     chosen = list(dict.fromkeys(asked.boxes))
     _check_choice(net, chosen, asked.name)
@@ -56,21 +56,21 @@ def _check_choice(net: messages.Plain, chosen: list[str], name: str) -> None:
     check_name(name)
     kept = [*net.get("inputs", {}), *(box for box in boxes if box not in chosen)]
     if name in (*kept, *net.get("superboxes", {}), *box_types()):
-        raise Wrong(f"there is a '{name}' already: give the superbox another name.")
+        raise Wrong(f"'{name}' already exists: give the superbox another name.")
     for box in boxes:
         if box not in chosen and _between(boxes, box, chosen):
-            raise Wrong(f"box '{box}' lies between these boxes: take it into the superbox, too.")
+            raise Wrong(f"box '{box}' is between the chosen boxes: add it to the superbox.")
 
 
 def _between(boxes: Mapping[str, Any], box: str, chosen: list[str]) -> bool:
-    """Whether a way leads from a chosen box through this one to a chosen box."""
-    return not _ahead(boxes, [box]).isdisjoint(chosen) and any(
-        box in _ahead(boxes, [start]) for start in chosen
+    """Whether a path leads from a chosen box through this one to a chosen box."""
+    return not _downstream(boxes, [box]).isdisjoint(chosen) and any(
+        box in _downstream(boxes, [start]) for start in chosen
     )
 
 
-def _ahead(boxes: Mapping[str, Any], start: list[str]) -> set[str]:
-    """All boxes behind some, along the arrows."""
+def _downstream(boxes: Mapping[str, Any], start: list[str]) -> set[str]:
+    """Return all boxes downstream of some boxes."""
     found: set[str] = set()
     waiting = list(start)
     while waiting:
@@ -88,7 +88,7 @@ def _entering(net: messages.Plain, chosen: list[str]) -> list[Arc]:
 
 
 def _leaving(net: messages.Plain, chosen: list[str]) -> list[Arc]:
-    """What others read of the chosen boxes; if nobody does, what their last box gives."""
+    """Return the arcs that others read from the chosen boxes; if none, those of the last boxes."""
     read = [
         arc
         for section, key in _READERS.items()
@@ -103,7 +103,7 @@ def _leaving(net: messages.Plain, chosen: list[str]) -> list[Arc]:
 
 
 def _named(arcs: list[Arc]) -> Iterator[tuple[Arc, str]]:
-    """A name for each arc, by where it comes from."""
+    """Name each arc after its source."""
     taken: set[str] = set()
     for arc in arcs:
         name = arc.source.replace("/", "-") + ("" if arc.port == MAIN else f"-{arc.port}")
@@ -116,12 +116,12 @@ def _named(arcs: list[Arc]) -> Iterator[tuple[Arc, str]]:
 def _input(arc: Arc, schemas: Mapping[str, messages.ArcSchema]) -> messages.Plain:
     schema = schemas.get(str(arc))
     if schema is None:
-        raise Wrong(f"the fields of '{arc}' are not known yet: mend what is wrong before it first.")
+        raise Wrong(f"the fields of '{arc}' are not known yet: fix the problems upstream first.")
     return {"ts": schema.ts, "fields": {field.name: field.type for field in schema.fields}}
 
 
 def ungroup(asked: messages.AskUngroup) -> messages.Regrouped:
-    """The boxes of a superbox in the place of one use of it."""
+    """Replace one use of a superbox by its boxes."""
     net = tidy(deepcopy(asked.network))
     boxes, definitions = net.get("boxes", {}), net.get("superboxes", {})
     if asked.box not in boxes:
@@ -129,7 +129,7 @@ def ungroup(asked: messages.AskUngroup) -> messages.Regrouped:
     use = boxes[asked.box]
     kind = str(use.get("type"))
     if kind not in definitions:
-        raise Wrong(f"box '{asked.box}' is no superbox.")
+        raise Wrong(f"box '{asked.box}' is not a superbox.")
     body = _filled(definitions[kind], use)
     names = _free_names(net, asked.box, body["boxes"])
     entering = _arcs(use.get("in"))
@@ -155,7 +155,7 @@ def ungroup(asked: messages.AskUngroup) -> messages.Regrouped:
 
 
 def _filled(definition: messages.Plain, use: messages.Plain) -> messages.Plain:
-    """The body of a superbox with the arguments of a use in their places."""
+    """Return the body of a superbox with the arguments of a use substituted."""
     body: messages.Plain = {key: value for key, value in definition.items() if key != "params"}
     params: Mapping[str, Any] = definition.get("params") or {}
     body = substitute(body, {key: use.get(key, default) for key, default in params.items()})
@@ -163,7 +163,7 @@ def _filled(definition: messages.Plain, use: messages.Plain) -> messages.Plain:
 
 
 def _free_names(net: messages.Plain, use: str, inner: Mapping[str, Any]) -> dict[str, str]:
-    """What the inner boxes are called outside: the same, if nobody is called so."""
+    """Map the inner boxes to unused outer names: the same name where it is free."""
     taken = {*net.get("inputs", {}), *net["boxes"]} - {use}
     names = {}
     for name in inner:
@@ -178,7 +178,7 @@ def _free_names(net: messages.Plain, use: str, inner: Mapping[str, Any]) -> dict
 def _outside(
     use: str, body: messages.Plain, moved: Callable[[Arc], Arc]
 ) -> Iterator[tuple[Arc, Arc]]:
-    """What the ports of a use stand for."""
+    """Map the ports of a use to the arcs of the boxes that replace it."""
     for number, (port, output) in enumerate(body["outputs"].items()):
         for arc in _arcs(output.get("from")):
             yield Arc(use, str(number)), moved(arc)
@@ -192,7 +192,7 @@ def _every_box(net: messages.Plain) -> Iterator[messages.Plain]:
 
 
 def _arcs(given: Any) -> list[Arc]:
-    """The arcs that a block names; what is none is left out."""
+    """Parse the arcs that a block names, skipping invalid ones."""
     found = []
     for text in given if isinstance(given, list) else [] if given is None else [given]:
         try:
@@ -209,7 +209,7 @@ def _rewire(boxes: Mapping[str, messages.Plain], moved: Callable[[Arc], Arc]) ->
 
 
 def _rewire_all(net: messages.Plain, moved: Callable[[Arc], Arc], skip: set[str]) -> None:
-    """Let all who read arcs read others, but not these boxes."""
+    """Rewire all readers of arcs, except the boxes to skip."""
     _rewire({n: b for n, b in net.get("boxes", {}).items() if n not in skip}, moved)
     for section in ("outputs", "connection_points"):
         for block in net.get(section, {}).values():
@@ -221,13 +221,13 @@ def _written(arcs: list[str]) -> str | list[str]:
     return arcs[0] if len(arcs) == 1 else arcs
 
 
-def _replaced(boxes: Mapping[str, Any], gone: list[str], new: Mapping[str, Any]) -> dict[str, Any]:
-    """New boxes in the place of the first of those that go."""
+def _replaced(boxes: Mapping[str, Any], old: list[str], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Put new boxes at the position of the first old one, and remove the old ones."""
     found: dict[str, Any] = {}
     for name, block in boxes.items():
-        if name == gone[0] or (name in gone and not new.keys() & found.keys()):
+        if name == old[0] or (name in old and not new.keys() & found.keys()):
             found |= new
-        if name not in gone:
+        if name not in old:
             found[name] = block
     return found
 

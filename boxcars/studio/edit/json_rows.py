@@ -1,4 +1,4 @@
-"""Tuples as JSON has them, and back."""
+"""Convert tuples to JSON rows, and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from boxcars.studio.wire.run_messages import InputData
 
 
 def plain_rows(frame: pl.DataFrame) -> list[Row]:
-    """The rows of a frame, without what belongs to the engine.
+    """Return the rows of a frame as JSON values, without system columns.
 
     >>> plain_rows(pl.DataFrame({"t": [datetime(2026, 1, 1)], "x": [float("nan")], "__p": [1]}))
     [{'t': '2026-01-01T00:00:00Z', 'x': 'NaN'}]
@@ -32,7 +32,7 @@ def plain_rows(frame: pl.DataFrame) -> list[Row]:
 
 
 def plain_value(value: Any) -> Any:
-    """A value as JSON can have it, and as the format ``jsonl`` writes it."""
+    """Convert a value to JSON, as the format ``jsonl`` writes it."""
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if isnan(value) else "inf" if value > 0 else "-inf"
     if isinstance(value, datetime):
@@ -49,27 +49,27 @@ def plain_value(value: Any) -> Any:
 
 
 def csv_text(frame: pl.DataFrame) -> str:
-    """A frame as CSV with a head."""
+    """Write a frame as CSV with a header."""
     found = io.BytesIO()
     append_rows(frame, "csv", found, head=True)
     return found.getvalue().decode()
 
 
 def read_data(data: InputData, entity: Input | Table) -> Conformed:
-    """The tuples that a caller has sent for an input or a table."""
+    """Read the tuples in a request for an input or a table."""
     if data.format == "rows":
         return from_rows(data.rows, entity)
     return from_text(data.text, data.format, entity)
 
 
 def from_rows(rows: list[Row], entity: Input | Table) -> Conformed:
-    """Rows of JSON as tuples; those that do not fit are dead letters."""
+    """Convert JSON rows to tuples; rows that do not fit are dead letters."""
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return from_text(lines, "jsonl", entity)
 
 
 def from_text(text: str, format: str, entity: Input | Table) -> Conformed:
-    """A text of CSV, with a head, or of JSON lines as tuples."""
+    """Parse CSV with a header, or JSON lines, to tuples."""
     options = {"header": True, "breaks": True} if format == "csv" else {}
     data = pl.Series("data", [text.encode("utf-8", "replace")], dtype=pl.Binary)
     decoded = make_format(format, entity.fields, options).decode(data)

@@ -1,4 +1,4 @@
-"""The palette: everything that a network can be made of, as the code itself knows it."""
+"""The palette: all boxes, functions, types, windows and connectors, derived from the code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _GROUPS = {
     "apply": "code",
     "custom": "code",
 }
-"""Where a box stands in the palette; boxes of others are ``more``."""
+"""The palette group of each box type; user-defined boxes are in ``more``."""
 _KINDS: Mapping[tuple[str, str], messages.ParamKind] = {
     ("bsort", "by"): "field",
     ("decode", "field"): "field",
@@ -48,24 +48,24 @@ _KINDS: Mapping[tuple[str, str], messages.ParamKind] = {
     ("encode", "format"): "choice",
     ("custom", "outputs"): "names",
 }
-"""Parameters that are more than their types say."""
+"""Kinds of parameters that can't be derived from their types."""
 _BY_KEY: Mapping[str, messages.ParamKind] = {"sql": "sql", "table": "table"}
 _WINDOWS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "time": (
-        "Tuples of so many units of the order attribute; seconds, if that is a timestamp.",
+        "A range of the order attribute; in seconds if that is a timestamp.",
         ("advance", "timeout", "obsolete", "slack", "origin", "flush", "emit"),
     ),
     "tuples": (
-        "So many tuples in a row.",
+        "A number of consecutive tuples.",
         ("advance", "timeout", "obsolete", "slack", "flush", "emit"),
     ),
     "value": (
-        "Tuples whose values of a field are so near to each other.",
+        "A range of the values of a field.",
         ("size", "advance", "origin", "flush", "emit"),
     ),
-    "landmark": ("All tuples from the first on.", ("slack", "flush", "emit")),
+    "landmark": ("All tuples since the first.", ("slack", "flush", "emit")),
     "runs": (
-        "Tuples in a row with equal values of the group-by fields.",
+        "Consecutive tuples with equal values of the group-by fields.",
         ("slack", "flush", "emit"),
     ),
 }
@@ -86,13 +86,13 @@ _EXAMPLES = {
     "sqlite": "sqlite:///calls.db?table=calls",
 }
 _PLAIN_CONNECTORS = (
-    ("inject", "inject", "Tuples that are injected from here, or sent by programs.", True, False),
-    ("live", "live", "Tuples that are shown here, and may be taken by programs.", False, True),
+    ("inject", "inject", "Tuples injected from the studio, or sent by programs.", True, False),
+    ("live", "live", "Tuples shown in the studio, which programs can read too.", False, True),
     ("file", "calls.csv", "A file, a folder with files, or a pattern.", True, True),
     (
         "rate",
         "rate://1000?rows=5000&time=value",
-        "Tuples that are computed, so many a second.",
+        "Computed tuples, at a fixed rate per second.",
         True,
         False,
     ),
@@ -101,7 +101,7 @@ _PLAIN_CONNECTORS = (
 
 @cache
 def palette() -> messages.Palette:
-    """All of it."""
+    """Return the palette."""
     return messages.Palette(
         boxes=[_box(cls) for cls in box_types().values()],
         functions=[*_scalars(), *_aggregates()],
@@ -113,7 +113,7 @@ def palette() -> messages.Palette:
 
 
 def template_infos() -> list[messages.TemplateInfo]:
-    """The templates."""
+    """Return the templates."""
     return [
         messages.TemplateInfo(
             name=app.name, family=app.family, sentence=app.sentence, rows=round_of(app)
@@ -157,7 +157,7 @@ def _param(cls: type[Box], p: Param) -> messages.ParamInfo:
 
 
 def _kind(annotation: Any) -> messages.ParamKind:
-    """How a parameter is edited, by its type."""
+    """Return the kind of form field for a parameter's type."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
         inner = [argument for argument in arguments if argument is not type(None)]

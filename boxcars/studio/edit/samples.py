@@ -1,4 +1,4 @@
-"""Made-up tuples: for a template from its own generator, else such as fit the schema."""
+"""Generated tuples: from the generator of a template, else random values of the schema."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import polars as pl
 
 from boxcars.apps import App, Feed
 from boxcars.apps.app import Chunk
+from boxcars.model.deserialize import read_network
 from boxcars.model.entities import Input
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
-from boxcars.model.serialize import read_network
 from boxcars.model.types import Type
 from boxcars.studio.edit.json_rows import csv_text, plain_rows
 from boxcars.studio.edit.templates import find_template, templates
@@ -23,11 +23,11 @@ _NAMES = ("ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jan")
 _FIRST = datetime(2026, 1, 1)
 _CHUNK = 10_000
 _MOST = 10_000
-"""Records of a stored table that are sent along."""
+"""The largest number of records of a stored table in a sample."""
 
 
 def sample(asked: messages.AskSample) -> messages.Sample:
-    """Tuples for an input of a network, which may be unfinished elsewhere."""
+    """Generate tuples for an input of a network, which may be incomplete elsewhere."""
     net = read_network(asked.network).network
     if asked.input not in net.inputs:
         raise Wrong(f"there is no input '{asked.input}'.{nearest(asked.input, net.inputs)}")
@@ -37,10 +37,10 @@ def sample(asked: messages.AskSample) -> messages.Sample:
     if app is not None:
         feed = app.feed(max(asked.rows * len(app.build().inputs), 4), asked.seed)
         chunks = of_template(app, feed, {asked.input: entity})
-        frame = pl.concat([entity.schema.empty(), *(chunk[asked.input] for chunk in chunks)])
+        frame = pl.concat([entity.data_schema.empty(), *(chunk[asked.input] for chunk in chunks)])
         tables = {n: plain_rows(t[:_MOST]) for n, t in feed.tables.items() if n in net.tables}
     else:
-        frame = pl.concat(made_up(entity, asked.seed, asked.rows))
+        frame = pl.concat(random_tuples(entity, asked.seed, asked.rows))
     return messages.Sample(
         rows=plain_rows(frame),
         text=csv_text(frame),
@@ -50,9 +50,9 @@ def sample(asked: messages.AskSample) -> messages.Sample:
 
 
 def _fitting(net: Network, input: str) -> App | None:
-    """The application that a network began as, or else one whose input is called the same.
+    """Find the application that a network was started from, else one with an input of that name.
 
-    The input must have its fields, or some of them.
+    The fields of the input must be a subset of the application's.
     """
     fields = net.inputs[input].fields
     for app in sorted(templates().values(), key=lambda app: app.name != net.name):
@@ -63,9 +63,9 @@ def _fitting(net: Network, input: str) -> App | None:
 
 
 def of_template(app: App, feed: Feed, entities: Mapping[str, Input]) -> Iterator[Chunk]:
-    """The data of an application, for inputs that have its fields, or some of them.
+    """Yield the data of an application, for inputs whose fields are a subset of its fields.
 
-    If the application has one input, the one that it is for may have another name.
+    The data of an application with one input fits an input of any name.
     """
     known = app.build().inputs
     origin: dict[str, str] = {}
@@ -82,11 +82,11 @@ def of_template(app: App, feed: Feed, entities: Mapping[str, Input]) -> Iterator
     )
 
 
-def made_up(entity: Input, seed: int, rows: int | None = None) -> Iterator[pl.DataFrame]:
-    """Tuples that fit an input, in order, chunk by chunk; without ``rows`` for ever.
+def random_tuples(entity: Input, seed: int, rows: int | None = None) -> Iterator[pl.DataFrame]:
+    """Yield ordered chunks of random tuples that fit an input; without ``rows`` endlessly.
 
     >>> entity = Network("n").input("a", ts="t", fields={"t": "int", "who": "str"}).net.inputs["a"]
-    >>> next(made_up(entity, 1, 3)).shape
+    >>> next(random_tuples(entity, 1, 3)).shape
     (3, 2)
     """
     for name, type_ in entity.fields.items():
@@ -103,11 +103,11 @@ def made_up(entity: Input, seed: int, rows: int | None = None) -> Iterator[pl.Da
         yield pl.DataFrame(columns, schema={n: t.dtype for n, t in entity.fields.items()})
         start += size
     if rows == 0:
-        yield entity.schema.empty()
+        yield entity.data_schema.empty()
 
 
 def _order(type_: Type, numbers: np.ndarray) -> pl.Series:
-    """The order attribute: one unit for each tuple, or one second."""
+    """Return order values one unit apart, or one second for timestamps."""
     if type_ is Type.TIMESTAMP:
         first = int((_FIRST - datetime(1970, 1, 1)).total_seconds() * 1e6)
         return pl.Series(first + numbers * 1_000_000).cast(pl.Datetime("us"))

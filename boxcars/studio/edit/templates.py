@@ -1,7 +1,7 @@
 """The templates: all applications, and the continuous queries of Linear Road.
 
-Two queries of Linear Road look up ten weeks of history in files, with code of their own. The others
-are boxes of the algebra alone, and need nothing but the traffic.
+Two queries of Linear Road look up ten weeks of history in files with their own code, and are left
+out. The others use built-in boxes only.
 """
 
 from __future__ import annotations
@@ -16,34 +16,36 @@ from boxcars.apps.app import Chunk
 from boxcars.linear_road.facts import SEGMENTS
 from boxcars.linear_road.network import build
 from boxcars.linear_road.traffic import generate
+from boxcars.model.deserialize import read_network
 from boxcars.model.network import Network
 from boxcars.model.problem import nearest
-from boxcars.model.serialize import network_to_plain, read_network
+from boxcars.model.serialize import network_to_plain
 from boxcars.studio.wire.errors import Missing
 
 _HISTORY = {"expenditure": "expenditures", "travel-time": "travel_times"}
-"""The boxes that look into the past, and their outputs."""
+"""The boxes that query the history, and their outputs."""
 _STEP, _DENSITY = 30, 30.0
-"""Seconds of traffic in a chunk, and how much sooner than in the benchmark the road fills."""
+"""Seconds of traffic per chunk, and the factor by which the road fills faster than in the
+benchmark."""
 _ROUND, _DRIVE = 5_000, 500_000
-"""Tuples until the data of an application begins anew, and that of the road: jams take a while."""
+"""Tuples until the data of an application repeats, and that of the road: jams take a while."""
 
 
 @cache
 def templates() -> dict[str, App]:
-    """All of them by their names."""
+    """Return all templates by name."""
     return {**apps(), _ROAD.name: _ROAD}
 
 
 def find_template(name: str) -> App:
-    """One by its name, or an error that knows a near one."""
+    """Find a template by name; the error for an unknown one suggests a similar name."""
     if name not in templates():
         raise Missing(f"there is no template '{name}'.{nearest(name, templates())}")
     return templates()[name]
 
 
 def round_of(app: App) -> int:
-    """How many tuples show what an application does."""
+    """Return the number of tuples that show what an application does."""
     return _DRIVE if app is _ROAD else _ROUND
 
 

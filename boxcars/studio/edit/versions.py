@@ -1,4 +1,4 @@
-"""Versions of files, so that a save does not replace what was saved from elsewhere since."""
+"""Versions of files (optimistic locking): a save detects changes made elsewhere."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from boxcars.studio.wire.errors import Unable
 
 _SAVING = threading.Lock()
-"""Between the look at a file and its replacement there is no other."""
+"""Held from the comparison of a version to the replacement of the file."""
 
 
 def version_of(path: Path, *beside: Path) -> str:
-    """What changes when a file, or one that belongs to it, does; empty if it is not there."""
+    """Return a hash of a file and the files that belong to it; empty if it does not exist."""
     if not path.is_file():
         return ""
     digest = hashlib.sha256()
@@ -26,13 +26,13 @@ def version_of(path: Path, *beside: Path) -> str:
 
 @contextmanager
 def saving_over(version: str | None, path: Path, *beside: Path) -> Iterator[None]:
-    """Save a file that has this version; an empty one is for a file that is not there yet.
+    """Allow a save if the file has this version; an empty version means that it must not exist.
 
-    Without a version whatever is there is replaced. A file that was removed has nothing to lose.
+    None allows any version. A file that was removed may always be written.
     """
     with _SAVING:
         now = version_of(path, *beside)
         if version is not None and now not in (version, ""):
-            since = "it was changed since it was opened."
-            raise Unable(f"{path.name}: {since if version else 'there is such a file already.'}")
+            since = "it has changed since it was opened."
+            raise Unable(f"{path.name}: {since if version else 'the file already exists.'}")
         yield

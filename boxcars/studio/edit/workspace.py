@@ -1,6 +1,6 @@
-"""The folder of the studio: network files, what lies beside them, and the runs.
+"""The studio's folder: network files with their layouts and tests, data files, and runs.
 
-Nothing outside of the folder is read or written by a name that a caller gives.
+A file name in a request never reads or writes a file outside of the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUFFIXES = (".yaml", ".yml", ".json", ".xml")
 _CODE = ".py"
 NO_CODE = "a network in Python is a program: start the studio with --allow-code if you trust it."
 _OWN = ".boxcars"
-"""The folder in the folder for what the studio keeps itself."""
+"""The subfolder for the studio's own files."""
 _FILE = re.compile(r"[^\W.][\w. -]*")
 _SECTION = re.compile(r'^\s*[{"]*(inputs|boxes|outputs|superboxes|tables)"?\s*:', re.M)
 _XML = re.compile(r"<(borealis|directive|directives)\b", re.I)
@@ -28,28 +28,28 @@ _NAME = re.compile(r'^\s*[{"]*name"?\s*:\s*(?:"([^"]*)"|([^\s,#]+))', re.M)
 
 
 class Workspace:
-    """A folder with networks; ``code`` says whether programs are networks here, too."""
+    """A folder with networks; with ``code``, Python files count as networks too."""
 
     def __init__(self, folder: Path, code: bool = False) -> None:
         self.folder, self.code = folder, code
 
     @property
     def runs(self) -> Path:
-        """The folder with a folder for each run."""
+        """The folder that has a subfolder for each run."""
         return self.folder / _OWN / "runs"
 
     def networks(self) -> list[NetworkFile]:
-        """The network files, by name."""
+        """Return the network files, sorted by name."""
         found = []
         for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else []:
             if path.is_file() and self._may_be(path):
                 text = _head(path)
                 if _is_network(path, text):
-                    found.append(self._told(path, text))
+                    found.append(self._to_message(path, text))
         return found
 
     def data(self) -> list[DataFile]:
-        """The files with tuples, by name."""
+        """Return the data files, sorted by name."""
         found = data_files(self.folder.iterdir() if self.folder.is_dir() else [])
         own = [path for path in found if path.is_file() and is_within(path, self.folder)]
         return [DataFile(file=path.name, size=path.stat().st_size) for path in own]
@@ -59,27 +59,27 @@ class Workspace:
         named = _FILE.fullmatch(path.name) and not path.stem.endswith((".layout", ".tests"))
         return path.suffix in known and bool(named) and is_within(path, self.folder)
 
-    def _told(self, path: Path, text: str) -> NetworkFile:
+    def _to_message(self, path: Path, text: str) -> NetworkFile:
         match = _NAME.search(text) if path.suffix != _CODE else None
         name = (match[1] or match[2]) if match else path.stem
         tests = self.tests_path(path.name).exists()
         return NetworkFile(file=path.name, name=name, modified=path.stat().st_mtime, tests=tests)
 
     def path(self, file: str) -> Path:
-        """The path of a network file by its name; it need not be there."""
+        """Return the path of a network file by its name; the file need not exist."""
         if file.endswith(_CODE) and not self.code:
             raise Wrong(f"{file}: {NO_CODE}")
         known = (*SUFFIXES, _CODE)
         if not _FILE.fullmatch(file):
-            raise Wrong(f"'{file}' is no name for a file: use letters, digits, '-', '_' and '.'.")
+            raise Wrong(f"'{file}' is not a file name: use letters, digits, '-', '_' and '.'.")
         if Path(file).suffix not in known:
             raise Wrong(f"{file}: expected a network file that ends in {', '.join(SUFFIXES)}.")
         if Path(file).stem.endswith((".layout", ".tests")):
-            raise Wrong(f"{file}: this name is for what lies beside a network; choose another.")
+            raise Wrong(f"{file}: names in .layout and .tests are reserved; choose another.")
         return self.inside(file)
 
     def existing(self, file: str) -> Path:
-        """The path of a network file that is there."""
+        """Return the path of an existing network file."""
         path = self.path(file)
         if not path.is_file():
             names = [network.file for network in self.networks()]
@@ -87,28 +87,28 @@ class Workspace:
         return path
 
     def inside(self, name: str) -> Path:
-        """A path or a pattern in the folder; one that leads out of it is refused."""
+        """Return a path or a pattern in the folder; raises if it leads out of the folder."""
         path = self.folder / name
         out = path if "\0" in name else leads_out(name, self.folder)
         if out is not None:
             what = f"{name!r}" if out == path else f"{out.name!r} in {name!r}"
             raise Wrong(
-                f"{what} is outside of the folder of the studio: put the file there, or start "
-                "the studio in a folder that has it."
+                f"{what} is outside of the studio's folder: move the file there, or start the "
+                "studio in a folder that contains it."
             )
         return path
 
     def inside_only(self, address: str) -> None:
-        """Refuse an address, or a path, that names a file outside of the folder."""
+        """Raise if an address or a path names a file outside of the folder."""
         for file in files_in(address):
             self.inside(file)
 
     def tests_path(self, file: str) -> Path:
-        """The file with the tests of a network: ``calls.tests.yaml`` for ``calls.yaml``."""
+        """Return the path of the tests of a network: ``calls.tests.yaml`` for ``calls.yaml``."""
         return tests_path(self.path(file))
 
     def delete(self, file: str) -> None:
-        """Remove a network file, and what lies beside it."""
+        """Delete a network file, its layout and its tests."""
         path = self.existing(file)
         with writing(path):
             for each in (path, layout_path(path), tests_path(path)):
@@ -116,7 +116,7 @@ class Workspace:
 
 
 def tests_path(network: Path) -> Path:
-    """The file with the tests of a network.
+    """Return the path of the tests of a network.
 
     >>> tests_path(Path("nets/calls.xml")).name
     'calls.tests.yaml'
@@ -125,7 +125,7 @@ def tests_path(network: Path) -> Path:
 
 
 def _head(path: Path) -> str:
-    """The beginning of a file, enough to see what it is."""
+    """Read the beginning of a file, enough to recognize its content."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(20_000)

@@ -1,1 +1,1 @@
-"""Injectors: load for the inputs of runs."""
+"""Injectors: load generators for the inputs of runs."""

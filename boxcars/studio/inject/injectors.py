@@ -1,4 +1,4 @@
-"""Injectors: load for the inputs of runs, from files, texts, templates and generators."""
+"""Injectors: load generators for the inputs of runs."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from time import monotonic
 from typing import Any, Literal
 from uuid import uuid4
 
-from boxcars.inject import AsFastAsCanBe, AtRate, Batch, ByTime, Controller, Pace, cut
+from boxcars.inject import AtRate, Batch, ByTime, Controller, Pace, Unthrottled, cut
 from boxcars.model.problem import Wrong, nearest
 from boxcars.service.target import Service
 from boxcars.studio.edit.workspace import Workspace
-from boxcars.studio.inject.inject_data import tuples_of, words_for
-from boxcars.studio.inject.resting import RestingClient
-from boxcars.studio.runs.run import TheRun
+from boxcars.studio.inject.inject_data import order_fields, source_label, tuples_of
+from boxcars.studio.inject.reconnecting import ReconnectingClient
+from boxcars.studio.runs.run import ManagedRun
 from boxcars.studio.runs.runs import Runs
 from boxcars.studio.wire.errors import Missing
 from boxcars.studio.wire.inject_messages import AskInjector, ChangeInjector, Injector
 
 _WINDOW = 5.0
-"""Seconds over which the real rate is measured."""
-_RESTS = "the run is {}; it goes on with the run."
+"""Seconds over which the actual rate is measured."""
+_WAITS = "the run is {}; the injector resumes with it."
 State = Literal["running", "paused", "finished", "stopped", "failed"]
 
 
@@ -34,33 +34,33 @@ class Injectors:
         runs.when_ended.append(self._end)
 
     def start(self, run: str, asked: AskInjector) -> Injector:
-        """Begin to inject into a run."""
+        """Start an injector for a run."""
         found = self._runs.find(run)
         injector = _Injector(found, asked, self._workspace)
         with self._lock:
             self._known[injector.id] = injector
         injector.start()
-        return injector.told()
+        return injector.to_message()
 
     def of(self, run: str) -> list[Injector]:
-        """The injectors of a run."""
+        """Return the injectors of a run."""
         self._runs.find(run)
         with self._lock:
             found = [injector for injector in self._known.values() if injector.run.record.id == run]
-        return [injector.told() for injector in found]
+        return [injector.to_message() for injector in found]
 
     def get(self, id: str) -> Injector:
-        """How one stands."""
-        return self._find(id).told()
+        """Return the status of an injector."""
+        return self._find(id).to_message()
 
     def change(self, id: str, asked: ChangeInjector) -> Injector:
-        """Give one another pace, let it pause or go on."""
+        """Change the rate of an injector, pause or resume it."""
         injector = self._find(id)
         injector.change(asked)
-        return injector.told()
+        return injector.to_message()
 
     def delete(self, id: str) -> None:
-        """Let one send nothing more, and forget it."""
+        """Stop and remove an injector."""
         self._find(id).stop("")
         with self._lock:
             self._known.pop(id, None)
@@ -72,7 +72,7 @@ class Injectors:
             return self._known[id]
 
     def _end(self, run: str) -> None:
-        """A run has ended: one that has finished takes nothing more, another may go on."""
+        """Stop the injectors of a finished run; a stopped run may be resumed."""
         with self._lock:
             found = [injector for injector in self._known.values() if injector.run.record.id == run]
         for injector in found:
@@ -80,7 +80,7 @@ class Injectors:
                 injector.stop("the run has ended.")
 
     def close(self) -> None:
-        """End all."""
+        """Stop all injectors."""
         with self._lock:
             found = list(self._known.values())
         for injector in found:
@@ -88,22 +88,22 @@ class Injectors:
 
 
 class _Injector:
-    """One injector, or several that share their data and their pace."""
+    """One injector, or several that share their data and their rate."""
 
-    def __init__(self, run: TheRun, asked: AskInjector, workspace: Workspace) -> None:
+    def __init__(self, run: ManagedRun, asked: AskInjector, workspace: Workspace) -> None:
         self.id, self.run, self._asked = uuid4().hex[:12], run, asked
         net = run.network
         self._inputs = _inputs(asked, run.record.order.feeds)
         self._tuples = tuples_of(asked.source, self._inputs, net, workspace, run.heads())
-        fields = {name: net.inputs[name].ts for name in self._inputs}
-        self._pace = _pace(asked, fields)
+        fields = order_fields({name: net.inputs[name] for name in self._inputs})
+        self._pace = _pace(asked, self._inputs, fields)
         self._rate = asked.rate
         self._speed = asked.speed if isinstance(self._pace, ByTime) else None
         batches = cut(self._tuples.batches, asked.batch)
         self._over = threading.Event()
         targets = [
             Service(
-                RestingClient(run, self._over, self._pace.resume),
+                ReconnectingClient(run, self._over, self._pace.resume),
                 {name: name for name in self._inputs},
             )
             for _ in range(asked.injectors)
@@ -117,17 +117,17 @@ class _Injector:
         self._marks: list[tuple[float, int]] = [(monotonic(), 0)]
 
     def _noted(self, batches: Iterable[Batch], fields: Mapping[str, str]) -> Iterator[Batch]:
-        """The same batches; how far each input comes with them is noted at the run."""
+        """Pass on the batches, and note the greatest order value of each input at the run."""
         sent = self.run.sent
         for batch in batches:
             for name, frame in batch.items():
-                if frame.height:
+                if frame.height and name in fields:
                     last: Any = frame[fields[name]].to_physical().max()
                     sent[name] = max(last, sent.get(name, last))
             yield batch
 
     def start(self) -> None:
-        """Begin, and hear when it is over."""
+        """Start sending, and watch for the end."""
         self._controller.start()
         threading.Thread(target=self._watch, name="boxcars-injecting", daemon=True).start()
 
@@ -136,7 +136,7 @@ class _Injector:
             while not self._controller.wait(0.5):
                 continue
             state: State = "finished"
-            sentence = "all has been sent. What has the last time waits until later tuples come."
+            sentence = "all tuples were sent. Those with the last time wait for later tuples."
         except Exception as error:
             state, sentence = "failed", str(error) or type(error).__name__
             self._controller.stop()
@@ -144,15 +144,15 @@ class _Injector:
             self._state, self._sentence = state, sentence
 
     def change(self, asked: ChangeInjector) -> None:
-        """Another pace, or a pause."""
+        """Change the rate or speed, or pause."""
         if asked.rate is not None:
             if not isinstance(self._pace, AtRate):
-                raise Wrong("this injector has no rate: start another one, with a rate.")
+                raise Wrong("this injector has no rate: start one with a rate.")
             self._pace.change(asked.rate)
             self._rate = asked.rate
         if asked.speed is not None:
             if not isinstance(self._pace, ByTime):
-                raise Wrong("this injector does not go by the time in its data.")
+                raise Wrong("this injector does not follow the times in its data.")
             self._pace.change(asked.speed)
             self._speed = asked.speed
         if asked.paused is not None and self._state in ("running", "paused"):
@@ -161,26 +161,26 @@ class _Injector:
         self._marks = [(monotonic(), self._controller.sent)]
 
     def stop(self, sentence: str) -> None:
-        """Send nothing more."""
+        """Stop sending."""
         if self._state in ("running", "paused"):
             self._state, self._sentence = "stopped", sentence
         self._over.set()
         self._controller.stop()
 
-    def told(self) -> Injector:
-        """The injector for the page."""
-        asked, waits = self._asked, self._state == "running" and self.run.resting
+    def to_message(self) -> Injector:
+        """Return the status as a message."""
+        asked, waits = self._asked, self._state == "running" and self.run.suspended
         word = "starting" if self.run.record.live else "stopped"
         now = self.run.late(self._inputs)
-        self._late = min(self._late, now)  # a run that began anew counts from 0
+        self._late = min(self._late, now)  # a run that started over counts from 0
         moved = ", with later times" if self._tuples.moved else ""
         return Injector(
             id=self.id,
             run=self.run.record.id,
             inputs=self._inputs,
-            source=f"{words_for(asked.source)}{moved}",
+            source=f"{source_label(asked.source)}{moved}",
             state="waiting" if waits else self._state,
-            sentence=_RESTS.format(word) if waits else self._sentence,
+            sentence=_WAITS.format(word) if waits else self._sentence,
             sent=self._controller.sent,
             rate=self._rate,
             speed=self._speed,
@@ -194,7 +194,7 @@ class _Injector:
         )
 
     def _measured(self) -> float:
-        """Tuples a second, of the last seconds."""
+        """Return the rate in tuples per second over the last seconds."""
         now, sent = monotonic(), self._controller.sent
         self._marks.append((now, sent))
         while len(self._marks) > 2 and self._marks[1][0] < now - _WINDOW:
@@ -205,18 +205,20 @@ class _Injector:
 
 
 def _inputs(asked: AskInjector, feeds: list[str]) -> list[str]:
-    """The inputs to be fed."""
+    """Return the inputs to feed."""
     if asked.input is not None:
         if asked.input not in feeds:
             hint = nearest(asked.input, feeds)
             raise Wrong(f"this run has no input '{asked.input}' that takes tuples.{hint}")
         return [asked.input]
     if asked.source.template is None and len(feeds) != 1:
-        raise Wrong(f"say which input: {', '.join(feeds) or 'none takes tuples'}.")
+        raise Wrong(f"name an input: {', '.join(feeds) or 'none accepts tuples'}.")
     return list(feeds)
 
 
-def _pace(asked: AskInjector, fields: Mapping[str, str]) -> Pace:
+def _pace(asked: AskInjector, inputs: list[str], fields: Mapping[str, str]) -> Pace:
     if asked.fast:
-        return AsFastAsCanBe()
+        return Unthrottled()
+    if asked.rate is None and len(fields) < len(inputs):
+        raise Wrong("these tuples have no times to follow, as the run stamps them: give a rate.")
     return ByTime(fields, asked.speed) if asked.rate is None else AtRate(asked.rate)

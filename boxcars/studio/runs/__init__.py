@@ -1,1 +1,1 @@
-"""Runs that the studio starts, watches and stops."""
+"""Runs that the studio starts, monitors and stops."""

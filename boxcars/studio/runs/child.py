@@ -1,7 +1,7 @@
-"""The process of a run: ``boxcars run``, which ends when the studio that started it ends.
+"""The process of a run: ``boxcars run``, which ends when its studio ends.
 
-The studio keeps the input of the process open. When that closes, however the studio came to its
-end, the run stops behind its epoch, and if that takes too long, at once.
+The studio keeps the standard input of the process open. When it closes, even because the studio
+was killed, the run stops after its epoch, and is killed if that takes too long.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import threading
 import time
 
 _PATIENCE = 15.0
-"""Seconds for the last epoch."""
+"""Seconds for the last epoch before the process is killed."""
 
 
 def main() -> None:
-    """Do what ``boxcars`` would do with these arguments."""
+    """Run the ``boxcars`` command line with the arguments of this process."""
     threading.Thread(target=_follow, name="boxcars-parent", daemon=True).start()
     sys.argv[0] = "boxcars"
     runpy.run_module("boxcars.cli", run_name="__main__", alter_sys=True)
 
 
 def _follow() -> None:
-    """Wait for the end of the studio, and end, too."""
+    """Wait until the studio ends, then end this process."""
     while os.read(0, 4096):
         continue
     os.kill(os.getpid(), signal.SIGTERM)

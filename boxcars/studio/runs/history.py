@@ -1,7 +1,7 @@
-"""The history of a run: what was measured, about once a second, in a file.
+"""The history of a run: measurements, about one per second, stored in a file.
 
-When there are too many measurements, every other one is left out, and from then on half as many are
-kept. So the whole life of a run stays in sight, however long it is.
+When there are too many, every other measurement is dropped and the interval doubles, so that the
+history always covers the whole run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from boxcars.connectors.files import replacing
 from boxcars.studio.wire.run_messages import HistoryAnswer
 
 MOST = 3600
-"""Measurements that are kept."""
+"""The largest number of measurements stored."""
 _BOX = (
     *("in_rate", "out_rate", "cost", "selectivity", "latency"),
     *("queue", "cpu", "state_rows", "state_bytes"),
@@ -35,7 +35,7 @@ class History:
         self._every = 1.0
 
     def note(self, time: float, values: Values) -> None:
-        """Keep a measurement, unless the last one is too fresh."""
+        """Store a measurement, unless the last one is too recent."""
         with self._lock:
             if self._samples and time - self._samples[-1][0] < self._every * 0.9:
                 return
@@ -50,7 +50,7 @@ class History:
 
     @property
     def times(self) -> list[float]:
-        """When something was measured."""
+        """The times of the measurements."""
         return [moment for moment, _ in self._samples]
 
     def _rewrite(self) -> None:
@@ -58,7 +58,7 @@ class History:
             part.write_text("".join(_line(*sample) for sample in self._samples), encoding="utf-8")
 
     def since(self, time: float) -> HistoryAnswer:
-        """What was measured behind a moment."""
+        """Return the measurements after a time."""
         with self._lock:
             samples = [sample for sample in self._samples if sample[0] > time]
         names = dict.fromkeys(name for _, values in samples for name in values)
@@ -73,7 +73,7 @@ def _line(time: float, values: Values) -> str:
 
 
 def _read(path: Path) -> Iterator[tuple[float, Values]]:
-    """What an earlier studio has kept; a line that was not finished is left out."""
+    """Read the stored measurements, skipping a truncated line."""
     if not path.exists():
         return
     with path.open(encoding="utf-8", errors="replace") as file:
@@ -84,7 +84,7 @@ def _read(path: Path) -> Iterator[tuple[float, Values]]:
 
 
 def measured(stats: Mapping[str, Any], cpu: float | None, memory: int | None) -> Values:
-    """The numbers in the statistics of a run, by the names of their series."""
+    """Return the values in the statistics of a run, by series name."""
     found: Values = {"run/cpu": _rounded(cpu), "run/memory": memory}
     boxes: Mapping[str, Any] = stats["boxes"]
     outputs: Mapping[str, Any] = stats["outputs"]
@@ -104,12 +104,12 @@ def measured(stats: Mapping[str, Any], cpu: float | None, memory: int | None) ->
     return found
 
 
-def _numbers(head: str, told: Mapping[str, Any], names: tuple[str, ...]) -> Values:
-    return {f"{head}/{name}": _rounded(told[name]) for name in names if name in told}
+def _numbers(head: str, stats: Mapping[str, Any], names: tuple[str, ...]) -> Values:
+    return {f"{head}/{name}": _rounded(stats[name]) for name in names if name in stats}
 
 
 def _rounded(number: float | None) -> float | None:
-    """Six digits are enough for a chart.
+    """Round to six digits, which is enough for a chart.
 
     >>> _rounded(123456.789), _rounded(0.000123456789)
     (123457.0, 0.000123457)

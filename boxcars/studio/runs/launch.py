@@ -1,4 +1,4 @@
-"""What a run is asked to do, checked before a process is started for it."""
+"""Orders: validated run requests, from which a process is started."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from boxcars.lang.files import load
+from boxcars.model.flatten import flatten
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong, nearest
 from boxcars.model.serialize import network_to_plain
-from boxcars.model.superbox import flatten
 from boxcars.plan import STRATEGIES
 from boxcars.studio.edit.checking import readable
 from boxcars.studio.edit.json_rows import plain_rows
@@ -22,11 +22,11 @@ from boxcars.studio.wire.messages import Plain, Row, Strategy
 from boxcars.studio.wire.run_messages import AskRun, Instances
 
 INJECT, LIVE = "enqueue://", "dequeue://"
-"""The addresses of inputs that take what is sent, and of outputs that show what comes."""
+"""The addresses of inputs that accept injected tuples, and of outputs that are shown live."""
 
 
 class Order(BaseModel):
-    """A run as it was asked for: all that is needed to start it, now or again."""
+    """Everything needed to start a run, now or again."""
 
     name: str
     document: str = ""
@@ -45,16 +45,16 @@ class Order(BaseModel):
 
     @property
     def feeds(self) -> list[str]:
-        """The inputs that take what is sent."""
+        """The inputs that accept injected tuples."""
         return [name for name, where in self.sources.items() if where.startswith(INJECT)]
 
     @property
     def taps(self) -> list[str]:
-        """The outputs that show what comes."""
+        """The outputs that are shown live."""
         return [name for name, where in self.sinks.items() if where.startswith(LIVE)]
 
     def fitted(self) -> Order:
-        """The same order for a network that was changed since: new ends are open, old ones go."""
+        """Adapt the order to a changed network: new inputs and outputs get default addresses."""
         inputs, outputs = self.network.get("inputs", {}), self.network.get("outputs", {})
         return self.model_copy(
             update={
@@ -67,7 +67,7 @@ class Order(BaseModel):
         )
 
     def options(self, tables: Mapping[str, str]) -> list[str]:
-        """The options of ``boxcars run``; ``tables`` says where the records of tables are."""
+        """Return the options of ``boxcars run``; ``tables`` has the addresses of table records."""
         found = [f"--source={name}={where}" for name, where in self.sources.items()]
         found += [f"--sink={name}={where}" for name, where in self.sinks.items()]
         found += [f"--table={name}={where}" for name, where in tables.items()]
@@ -80,7 +80,7 @@ class Order(BaseModel):
 
 
 def layout_options(strategy: Strategy, instances: Instances | None, grouped: bool) -> list[str]:
-    """The options of ``boxcars run`` that say where boxes run.
+    """Return the options of ``boxcars run`` for the layout.
 
     >>> layout_options("query-cloud", {"counts": 4}, grouped=True)
     ['--strategy=query-cloud', '--instances-of=counts=4', '--groups']
@@ -94,7 +94,7 @@ def layout_options(strategy: Strategy, instances: Instances | None, grouped: boo
 
 
 def prepare(asked: AskRun, workspace: Workspace, code: bool) -> Order:
-    """An order that can be carried out, as far as that is known before it is tried."""
+    """Validate a run request as far as possible before it is started."""
     net = _network(asked, workspace, code)
     net.check().or_raise()
     if asked.groups:
@@ -125,15 +125,15 @@ def prepare(asked: AskRun, workspace: Workspace, code: bool) -> Order:
     )
 
 
-def check_places(order: Order, workspace: Workspace) -> None:
-    """Refuse an order of before that names files elsewhere: it may have come with the folder."""
+def check_addresses(order: Order, workspace: Workspace) -> None:
+    """Raise if a stored order names files outside of the folder: it may be from another machine."""
     tables = [where for where in order.tables.values() if isinstance(where, str)]
     for where in (*order.sources.values(), *order.sinks.values(), *tables):
         workspace.inside_only(where)
 
 
 def grouped(net: Network, groups: Mapping[str, list[str]]) -> Network:
-    """The network with the boxes of each group marked as such, and no others."""
+    """Set the group of each box to the given groups, and of all others to none."""
     if not groups:
         return net
     home = {box: name for name, boxes in groups.items() for box in boxes}
@@ -146,14 +146,14 @@ def grouped(net: Network, groups: Mapping[str, list[str]]) -> Network:
 
 def _network(asked: AskRun, workspace: Workspace, code: bool) -> Network:
     if (asked.network is None) == (asked.file is None):
-        raise Wrong("give a network, or the name of a file with one.")
+        raise Wrong("give either a network or the name of a network file.")
     if asked.network is not None:
         return readable(asked.network, code)
     return load(workspace.existing(asked.file or ""), code)
 
 
 def _records(template: str | None, net: Network) -> dict[str, list[Row]]:
-    """The records of a template for the tables of a network that have its fields."""
+    """Return the records of a template for the tables of a network with the same fields."""
     if template is None or not net.tables:
         return {}
     app = find_template(template)
@@ -171,7 +171,7 @@ def _addresses(
     words: Mapping[str, str],
     workspace: Workspace,
 ) -> dict[str, str]:
-    """Where each input or output is; a file must be in the folder of the studio."""
+    """Return the address of each input or output; files must be in the studio's folder."""
     found = {}
     for name in names:
         where = given.get(name, "").strip()

@@ -1,4 +1,4 @@
-"""Watching a run over a WebSocket: a few messages a second, however fast the run is."""
+"""Live messages of a run over a WebSocket: a few per second, however fast the run is."""
 
 from __future__ import annotations
 
@@ -7,48 +7,53 @@ from contextlib import suppress
 
 from fastapi import WebSocket, WebSocketDisconnect
 
-from boxcars.studio.runs.run import TheRun
+from boxcars.studio.runs.run import ManagedRun, event_messages
 from boxcars.studio.wire.run_messages import OutputRows, Watched
 
 _EVERY = 0.25
-"""Seconds between two looks at what is new."""
+"""Seconds between two checks for news."""
 _ENDED = 1000
-"""The code with which a WebSocket is closed when all is said."""
+"""The WebSocket close code for a run that has ended."""
 NO_RUN = 4004
-"""The code for a run that is not there, or not any more."""
+"""The WebSocket close code for a run that does not exist."""
 
 
-def messages_now(run: TheRun) -> list[Watched]:
-    """How the run stands, what it has measured, and the last tuples of its outputs."""
+def messages_now(run: ManagedRun) -> list[Watched]:
+    """Return the status and statistics of the run, its last tuples and its last events."""
     outputs = {name: run.output(name) for name in run.record.order.taps}
     return [
-        Watched(type="status", run=run.told()),
+        Watched(type="status", run=run.to_message()),
         Watched(type="stats", stats=run.stats()),
         Watched(type="rows", outputs=outputs),
+        Watched(type="events", events=run.events()),
     ]
 
 
-class _Teller:
-    """Knows what was told, and tells what is new."""
+class _News:
+    """Tracks which messages were sent, and returns the new ones."""
 
-    def __init__(self, run: TheRun) -> None:
+    def __init__(self, run: ManagedRun) -> None:
         self._run, self._version = run, -1
         self._epochs: dict[str, int] = {}
+        self._tail = run.event_log.tail()
 
-    def news(self) -> list[Watched]:
-        """The messages about what is new since the last ones."""
+    def messages(self) -> list[Watched]:
+        """Return the messages since the last call."""
         if self._version == self._run.version:
             return []
         self._version = self._run.version
         found = [
-            Watched(type="status", run=self._run.told()),
+            Watched(type="status", run=self._run.to_message()),
             Watched(type="stats", stats=self._run.stats()),
         ]
-        outputs = self._outputs()
-        return [*found, Watched(type="rows", outputs=outputs)] if outputs else found
+        if outputs := self._outputs():
+            found.append(Watched(type="rows", outputs=outputs))
+        if events := event_messages(self._tail.news()):
+            found.append(Watched(type="events", events=events))
+        return found
 
     def _outputs(self) -> dict[str, OutputRows]:
-        """The new tuples of each output that has some."""
+        """Return the new tuples of each output that has some."""
         found = {}
         for name in self._run.record.order.taps:
             rows = self._run.output(name, self._epochs.get(name, 0))
@@ -58,15 +63,15 @@ class _Teller:
         return found
 
 
-async def watch(socket: WebSocket, run: TheRun) -> None:
-    """Tell a page what is new, until it goes away or the run has ended."""
+async def watch(socket: WebSocket, run: ManagedRun) -> None:
+    """Send live messages to a page until it disconnects or the run ends."""
     await socket.accept()
     leaving = asyncio.create_task(_until_gone(socket))
-    teller = _Teller(run)
+    news = _News(run)
     with suppress(WebSocketDisconnect, RuntimeError):
         while not leaving.done():
             live = run.record.live
-            for message in await asyncio.to_thread(teller.news):
+            for message in await asyncio.to_thread(news.messages):
                 await socket.send_text(message.model_dump_json())
             if not live:
                 await socket.close(_ENDED, "the run has ended.")

@@ -1,4 +1,4 @@
-"""Plans: how a network is cut into subqueries, and the files that say so."""
+"""Plans of networks, and the deployment files compiled from them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from boxcars.lang.deploy import Deployment, Placement
 from boxcars.lang.files import dumps
 from boxcars.lang.streamcloud import Machine, Resources
 from boxcars.model.check import Checked
+from boxcars.model.flatten import flatten
 from boxcars.model.network import Network
 from boxcars.model.problem import Wrong
-from boxcars.model.superbox import flatten
 from boxcars.plan import Plan, Subquery, plan_run
 from boxcars.plan.cost import Cost, compare
 from boxcars.studio.edit.checking import readable
@@ -25,16 +25,16 @@ from boxcars.studio.runs.launch import grouped, layout_options
 from boxcars.studio.wire import run_messages as wire
 
 _STARTER = 8000
-"""The port of the starter on a machine of the pool, if none is given."""
+"""The default port of the starter on a machine of the pool."""
 
 
 def plan_network(asked: wire.AskPlan, code: bool) -> wire.PlanAnswer:
-    """The plan of a network, with what the other strategies would cost."""
+    """Plan a network, and compare the costs of all strategies."""
     plan, checked = _plan(asked, code)
     return wire.PlanAnswer(
         strategy=plan.strategy,
         levels=[list(level) for level in plan.levels],
-        subqueries=[_told(plan, subquery) for subquery in plan.subqueries],
+        subqueries=[_to_message(plan, subquery) for subquery in plan.subqueries],
         costs=[_cost(cost) for cost in compare(checked, _total(plan))],
         text=plan_text(plan, checked),
         svg=plan_svg(plan, checked),
@@ -55,12 +55,12 @@ def _plan(asked: wire.AskPlan, code: bool) -> tuple[Plan, Checked]:
 
 
 def _total(plan: Plan) -> int:
-    """On how many instances in all the strategies are compared."""
+    """Return the total number of instances for which the strategies are compared."""
     sizes = [subquery.instances for subquery in plan.subqueries if subquery.boxes]
     return max(sizes, default=1) if plan.strategy == "query-cloud" else max(sum(sizes), 1)
 
 
-def _told(plan: Plan, subquery: Subquery) -> wire.PlanSubquery:
+def _to_message(plan: Plan, subquery: Subquery) -> wire.PlanSubquery:
     feeds = [
         wire.PlanFeed(
             arc=str(feed.arc),
@@ -97,7 +97,7 @@ def _cost(cost: Cost) -> wire.PlanCost:
 
 
 def compile_plan(asked: wire.AskCompile, workspace: Workspace, code: bool) -> wire.Compiled:
-    """The files of a plan, and the commands that check, show and run them."""
+    """Compile a plan to files, and the commands that check, plan and run them."""
     plan, checked = _plan(asked, code)
     files = project_files(plan, checked)
     if asked.pool:
@@ -112,16 +112,16 @@ def compile_plan(asked: wire.AskCompile, workspace: Workspace, code: bool) -> wi
 
 
 def _placed(deploy: str, pool: list[str]) -> dict[str, str]:
-    """The deploy and resource files with the instances shared out over the machines of a pool."""
+    """Return deploy and resource files with the instances distributed over a pool of machines."""
     machines = [_machine(number, text) for number, text in enumerate(pool, start=1)]
     deployment = Deployment.parse(deploy)
     nodes: list[Placement] = []
     ports: dict[Machine, tuple[int, ...]] = dict.fromkeys(machines, ())
-    for number, place in enumerate(deployment.node):
+    for number, node in enumerate(deployment.node):
         machine = machines[number % len(machines)]
-        port = place.endpoint.rpartition(":")[2]
+        port = node.endpoint.rpartition(":")[2]
         ports[machine] = (*ports[machine], int(port))
-        nodes.append(replace(place, endpoint=f"{machine.address}:{port}"))
+        nodes.append(replace(node, endpoint=f"{machine.address}:{port}"))
     assigned = tuple(replace(m, instances=given) for m, given in ports.items() if given)
     spare = tuple(machine for machine, given in ports.items() if not given)
     resources = Resources(assigned, spare, len(spare))
@@ -156,7 +156,7 @@ def _plan_options(asked: wire.AskPlan) -> list[str]:
 
 
 def _commands(asked: wire.AskCompile, net: Network, folder: str) -> list[str]:
-    """The command lines that do with the files what the studio does."""
+    """Return the command lines equivalent to the studio's actions."""
     options = [f"--buckets={asked.buckets}"]
     options += layout_options(asked.strategy, asked.instances, bool(asked.groups))
     if asked.master:

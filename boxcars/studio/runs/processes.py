@@ -1,4 +1,4 @@
-"""Processes of runs: they are started, listened to, measured and ended."""
+"""Processes of runs: start, log, measure and end them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from time import monotonic
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 _LINES = 2000
-"""Lines of the log that are kept at hand."""
+"""The number of log lines kept in memory."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PROC = Path("/proc")
 
 
 Usage = tuple[float | None, int | None]
-"""CPU in cores and memory in bytes, where that is known."""
+"""CPU in cores and memory in bytes, if known."""
 
 
 class Process:
-    """``boxcars run`` in a process of its own, with what it says in a file and at hand.
+    """A ``boxcars run`` process, whose output is logged to a file and kept in memory.
 
-    It writes the address of its port to a file beside its log.
+    It writes the address of its port to a file next to its log.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Process:
 
     @property
     def address(self) -> str | None:
-        """Where its port is; None until it answers."""
+        """The address of its port; None until it accepts connections."""
         with suppress(FileNotFoundError):
             return self._address_file.read_text(encoding="utf-8").strip()
         return None
 
     def _listen(self) -> None:
-        """Keep what the process says."""
+        """Log the output of the process."""
         assert self._popen.stdout is not None
         with self._log.open("a", encoding="utf-8") as file, self._popen.stdout as said:
             for raw in said:
@@ -76,7 +76,7 @@ class Process:
         return self._popen.poll()
 
     def wait(self, seconds: float) -> int | None:
-        """Wait for its end, and for the last of what it says."""
+        """Wait for the process to end, and for its last output."""
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(seconds)
         if self.code is not None:
@@ -84,12 +84,12 @@ class Process:
         return self.code
 
     def stop(self) -> None:
-        """Ask it to end behind the epoch that is under way."""
+        """Ask the process to end after the current epoch."""
         with suppress(ProcessLookupError):
             self._popen.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it, and all that it has started, at once."""
+        """Kill the process and all its children."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         for pid, _ in _members(self._popen.pid):
@@ -98,14 +98,14 @@ class Process:
         self._popen.wait()
 
     def close(self) -> None:
-        """Let go of it, once it has ended."""
+        """Release the pipes of a process that has ended."""
         if self._popen.stdin is not None:
             with suppress(OSError):
                 self._popen.stdin.close()
         self._reader.join(2.0)
 
     def usage(self) -> Usage:
-        """CPU since the last look, in cores, and memory in bytes, of it and all it has started."""
+        """Return CPU in cores since the last call, and memory in bytes, including children."""
         measured = measure(self._popen.pid)
         if measured is None:
             return None, None
@@ -117,7 +117,7 @@ class Process:
 
 
 def measure(session: int) -> tuple[float, int] | None:
-    """The seconds of CPU and the bytes of memory of a session, where the system tells."""
+    """Return CPU seconds and memory bytes of a session; None without ``/proc``."""
     if not (_PROC / "self" / "stat").exists():
         return None
     members = list(_members(session))
@@ -126,7 +126,7 @@ def measure(session: int) -> tuple[float, int] | None:
 
 
 def _members(session: int) -> Iterator[tuple[int, list[str]]]:
-    """The processes of a session, with what the system tells of each behind its name."""
+    """Yield the processes of a session, with the fields of ``/proc/PID/stat`` after the name."""
     for folder in _PROC.glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
             fields = (folder / "stat").read_text().rpartition(")")[2].split()

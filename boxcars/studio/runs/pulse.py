@@ -1,8 +1,8 @@
-"""Whether a run goes on or waits, as a person would say it.
+"""A debounced run state: *running* or *waiting*.
 
-Between two epochs a run waits for the next tuples, also if they come steadily. Told as it is, that
-flickers. So a run that gets tuples is *running* until none has come for a while; how long that is
-follows from how far apart they came before.
+Between two epochs a run waits for tuples, even if they arrive steadily; shown directly, the state
+would flicker. So a run counts as *running* until no tuples have arrived for a while, depending on
+the usual gap between arrivals.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Literal
 
 _LEAST, _MOST = 10.0, 60.0
-"""Seconds without tuples until a run waits."""
+"""Seconds without tuples until a run counts as waiting: lower and upper bound."""
 _MISSED = 2.0
-"""How many times the usual gap may pass until tuples are missed."""
+"""The multiple of the usual gap after which a run counts as waiting."""
 
 
 class Pulse:
-    """Remembers when a run has got tuples."""
+    """Tracks when a run received tuples."""
 
     def __init__(self) -> None:
         self._read: int | None = None
@@ -24,7 +24,7 @@ class Pulse:
         self._gap = 0.0
 
     def state(self, engine: str, read: int, now: float) -> Literal["running", "waiting"]:
-        """How a run stands that has read so many tuples, by what its engine says at a moment."""
+        """Return the state, from the engine's state and the number of tuples read so far."""
         if self._read is not None and read != self._read:
             self._gap = 0.0 if self._last is None else now - self._last
             self._last = now

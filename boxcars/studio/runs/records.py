@@ -1,4 +1,4 @@
-"""What is written down of a run, so that it is known when the studio is started again."""
+"""Stored records of runs, which survive a restart of the studio."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RECORD = "run.json"
 
 
 class Record(BaseModel):
-    """What is written down of a run."""
+    """The stored record of a run."""
 
     id: str
     name: str
@@ -34,17 +34,17 @@ class Record(BaseModel):
 
     @property
     def live(self) -> bool:
-        """Whether it is under way."""
+        """Whether the run has not ended."""
         return self.state in LIVE_STATES
 
     def save(self, folder: Path) -> None:
-        """Write it down."""
+        """Write the record to the folder of the run."""
         path = folder / _RECORD
         with writing(path), replacing(path) as part:
             part.write_text(self.model_dump_json(), encoding="utf-8")
 
-    def told(self, address: str | None, spark_ui: str | None) -> Run:
-        """The run for the page."""
+    def to_message(self, address: str | None, spark_ui: str | None) -> Run:
+        """Return the run as a message."""
         return Run(
             id=self.id,
             name=self.name,
@@ -67,7 +67,7 @@ class Record(BaseModel):
 
     @classmethod
     def new(cls, order: Order) -> Record:
-        """A run that begins now."""
+        """Return the record of a run that starts now."""
         return cls(
             id=uuid4().hex[:12],
             name=order.name,
@@ -79,7 +79,7 @@ class Record(BaseModel):
 
 
 def read_record(folder: Path) -> Record | None:
-    """What an earlier studio wrote down of a run; one that was under way then has ended since."""
+    """Read the record of a run; one that was live when its studio ended is marked as stopped."""
     try:
         record = Record.model_validate_json((folder / _RECORD).read_text(encoding="utf-8"))
     except (OSError, ValidationError):

@@ -1,6 +1,6 @@
-"""What comes out of runs: the last tuples of an output, and the last counts of a run.
+"""Results of runs: the last tuples of an output, and the final counts.
 
-A run keeps both in its checkpoint, so they are there also when it has ended.
+Both are read from the checkpoint, so they are available after the run has ended.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from boxcars.studio.wire.messages import Row
 from boxcars.studio.wire.run_messages import OutputRows
 
 SHOWN = 200
-"""Tuples of an output that are shown."""
+"""The number of tuples shown per output."""
 
 
 class Tail:
-    """The end of an output whose parts are in a checkpoint."""
+    """The last tuples of an output whose parts are in a checkpoint."""
 
     def __init__(self, checkpoint: Path, output: str) -> None:
         self._folder = home_of(checkpoint, "outputs", output) / "parts"
@@ -40,21 +40,21 @@ class Tail:
         self._epoch = self._total = 0
 
     def rows(self, epoch: int, after: int = 0) -> OutputRows:
-        """The last tuples up to an epoch that is committed, of epochs behind another."""
+        """Return the last tuples up to a committed epoch, from epochs after ``after``."""
         with self._lock:
             self._read(epoch)
             shown = [row for of, row in self._rows if of > after]
             return OutputRows(epoch=self._epoch, rows=shown, total=self._total)
 
     def _read(self, epoch: int) -> None:
-        """Read the parts that are new."""
+        """Read the new parts."""
         found = [(int(path.stem.removeprefix("part-")), path) for path in self._new()]
         for number, path in sorted(found):
             if self._epoch < number <= epoch:
                 try:
                     frame = pl.from_arrow(read_part(path))
                 except BoxcarsError:
-                    continue  # the run has removed it, for it keeps only so much
+                    continue  # the run has removed it by its retention
                 assert isinstance(frame, pl.DataFrame)
                 self._total += frame.height
                 self._rows.extend((number, row) for row in plain_rows(frame.tail(SHOWN)))
@@ -66,8 +66,8 @@ class Tail:
 
 
 @dataclass(frozen=True)
-class Remains:
-    """What a run had done when it ended."""
+class FinalCounts:
+    """The counts of a run when it ended."""
 
     epoch: int
     read: dict[str, int]
@@ -75,15 +75,15 @@ class Remains:
     finished: bool
 
 
-def remains_of(checkpoint: Path, seconds: float, code: bool) -> Remains | None:
-    """The last counts of a run, with its rates over so many seconds; None if there are none.
+def final_counts(checkpoint: Path, seconds: float, code: bool) -> FinalCounts | None:
+    """Read the final counts of a run, with average rates over ``seconds``; None if unavailable.
 
-    There are none either if the network in the checkpoint runs ``code`` and may not.
+    They are also unavailable if the network in the checkpoint needs ``code`` that is not allowed.
     """
     if not checkpoint.exists():
         return None
     try:
-        ledger = Checkpoint(checkpoint)
+        ledger = Checkpoint.at(checkpoint)
         manifest = ledger.last()
         if manifest is None:
             return None
@@ -96,39 +96,39 @@ def remains_of(checkpoint: Path, seconds: float, code: bool) -> Remains | None:
         stats = history.stats(layout).to_plain()
         for box in stats["boxes"].values():
             for part in (box, *box["pieces"]):
-                part["latency"] = None  # that takes what each epoch did, and here is the sum
-        return Remains(manifest.epoch, read, stats, manifest.final)
+                part["latency"] = None  # needs the counts of each epoch; here is only their sum
+        return FinalCounts(manifest.epoch, read, stats, manifest.final)
     except BoxcarsError:
         return None
 
 
 def heads_of(checkpoint: Path) -> dict[str, int | float]:
-    """The greatest order value that a run has read of each input; as numbers."""
+    """Return the greatest order value that a run has read from each input, as numbers."""
     if not checkpoint.exists():
         return {}
     try:
-        manifest = Checkpoint(checkpoint).last()
+        manifest = Checkpoint.at(checkpoint).last()
     except (BoxcarsError, OSError):
         return {}
     return {} if manifest is None else dict(manifest.heads)
 
 
-def brought_up(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
-    """The last counts, with the rates and latencies that were measured while the run went on."""
+def with_last_rates(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
+    """Return the final counts with the rates and latencies last measured during the run."""
     if last is None:
         return final
     return {
-        part: {name: _kept(last[part].get(name), told) for name, told in final[part].items()}
+        part: {name: _merged(last[part].get(name), each) for name, each in final[part].items()}
         for part in ("boxes", "outputs")
     }
 
 
-def _kept(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
-    """The final counts of a box, a piece or an output, with what was measured lately."""
+def _merged(last: dict[str, Any] | None, final: dict[str, Any]) -> dict[str, Any]:
+    """Return the final counts of a box, a piece or an output, with its last rates."""
     if last is None:
         return final
     names = ("in_rate", "out_rate", "rate", "cpu", "share", "latency", "buckets")
     pieces = zip_longest(last.get("pieces", ()), final.get("pieces", ()))
     kept = {name: last[name] for name in names if name in last}
-    whole = {"pieces": [_kept(*pair) for pair in pieces if pair[1]]} if "pieces" in final else {}
+    whole = {"pieces": [_merged(*pair) for pair in pieces if pair[1]]} if "pieces" in final else {}
     return {**final, **kept, **whole}

@@ -1,4 +1,4 @@
-"""Records for the stored tables of a run, as files that ``boxcars run`` takes."""
+"""Records for the stored tables of a run, as files for ``boxcars run``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from boxcars.studio.wire.messages import Row
 def table_files(
     tables: Mapping[str, str | list[Row]], net: Network, folder: Path, here: Path
 ) -> dict[str, str]:
-    """Where the records of each table are: as it was said, or in a new file in a folder.
+    """Return the address of the records of each table: the given one, or a new file in the folder.
 
-    ``here`` is the folder as the run sees it.
+    ``here`` is the path of the folder relative to the run's working directory.
     """
     found = {}
     for name, given in tables.items():

@@ -1,1 +1,1 @@
-"""Messages between the studio and its page; the OpenAPI document is made from them."""
+"""Messages between the studio and its page; the OpenAPI document is generated from them."""

@@ -1,4 +1,4 @@
-"""Two kinds of what can't be done, which callers tell apart by the status of the answer."""
+"""Errors with their own HTTP status."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from boxcars.model.problem import BoxcarsError
 
 
 class Missing(BoxcarsError):
-    """What was asked for is not there."""
+    """The requested resource does not exist (404)."""
 
 
 class Unable(BoxcarsError):
-    """It is there, but not in a state in which this can be done."""
+    """The resource is not in a state that allows the request (409)."""

@@ -1,4 +1,4 @@
-"""What the studio and its page say to each other about injectors."""
+"""Messages about injectors."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from boxcars.studio.wire.messages import Asked, Told
+from boxcars.studio.wire.messages import RequestBody, ResponseBody
 
 
-class Generator(Asked):
-    """Tuples that are computed: for each field an expression over ``value``, the row's number.
+class Generator(RequestBody):
+    """Computed tuples: for each field an expression over ``value``, the row number.
 
-    Without expressions they are made up. Without ``rows`` it never ends.
+    Without expressions the values are random. Without ``rows`` the stream never ends.
     """
 
     fields: dict[str, str] = Field(default_factory=dict)
@@ -20,28 +20,28 @@ class Generator(Asked):
     seed: int = 1
 
 
-class InjectorSource(Asked):
-    """Where an injector has its tuples from: exactly one of these."""
+class InjectorSource(RequestBody):
+    """The source of an injector: exactly one of these."""
 
     generator: Generator | None = None
     template: str | None = None
     file: str | None = None
     text: str | None = None
-    """CSV with a line of names, or JSON lines."""
+    """CSV with a header line, or JSON lines."""
     name: str = ""
-    """What the text is called, if it is that of a file."""
+    """The file name of the text, if it came from a file."""
     rows: int = Field(default=1_000_000, ge=1)
     seed: int = 1
     endless: bool = False
-    """Begin again when the data ends; the order attribute goes on from where it was."""
+    """Repeat when the data ends; the order attribute continues from its last value."""
 
 
-class AskInjector(Asked):
-    """An injector for an input of a run, or for all that a template has data for.
+class AskInjector(RequestBody):
+    """An injector for an input of a run, or for all inputs that a template has data for.
 
-    It goes at ``rate`` tuples a second, by the time in the data (``speed`` times as fast) without
-    one, or as ``fast`` as it can. A ``batch`` is what goes at once; by the time in the data it is
-    less, if less is due. ``stamp`` gives each tuple the time at which it is sent.
+    It sends ``rate`` tuples per second; without a rate it follows the times in the data (``speed``
+    times as fast), or sends as ``fast`` as possible. A batch has at most ``batch`` tuples.
+    ``stamp`` sets the order attribute of each tuple to its send time.
     """
 
     input: str | None = None
@@ -54,20 +54,20 @@ class AskInjector(Asked):
     stamp: bool = False
 
 
-class ChangeInjector(Asked):
-    """Another pace, or a pause."""
+class ChangeInjector(RequestBody):
+    """A new rate or speed, or a pause."""
 
     rate: float | None = Field(default=None, gt=0)
     speed: float | None = Field(default=None, gt=0)
     paused: bool | None = None
 
 
-class Injector(Told):
-    """An injector: ``measured`` is how many tuples a second it really sends.
+class Injector(ResponseBody):
+    """The status of an injector; ``measured`` is its actual rate in tuples per second.
 
-    One that is ``waiting`` goes on when its run does. Rows of its file or text that are
-    ``left_out`` do not fit the input; ``reason`` is the first's. Since it began ``late`` tuples
-    came to its inputs that are older than what the run has seen, and so changed nothing.
+    A ``waiting`` injector resumes with its run. ``left_out`` rows of its file or text do not fit
+    the input; ``reason`` is that of the first. ``late`` tuples have arrived at its inputs since it
+    started: they are older than the run's frontier, and had no effect.
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""What the studio and its page say to each other about networks; OpenAPI is made from it.
+"""Messages about networks.
 
-A network goes over the wire in its plain form, as in a JSON file: name, inputs, boxes, outputs. An
-arc is called ``box`` or ``box.port``.
+A network is sent in its plain form, as in a JSON file: name, inputs, boxes, outputs. An arc is
+written ``box`` or ``box.port``.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Plain = dict[str, Any]
-"""A network, or a part of one, as it stands in a JSON file."""
+"""A network, or a part of one, as in a JSON file."""
 Row = dict[str, Any]
-"""A tuple: a value for each field. A timestamp is text in ISO 8601, and bytes are in Base64."""
+"""A tuple: a value for each field. Timestamps are ISO 8601 text, bytes are Base64."""
 Positions = dict[str, tuple[float, float]]
-"""Where inputs, boxes and outputs (``-> name``) stand on the canvas."""
+"""Positions of inputs, boxes and outputs (``-> name``) on the canvas."""
 Entity = Literal["input", "box", "output", "table", "superbox", "connection point", "network"]
 Strategy = Literal["operator-set-cloud", "operator-cloud", "query-cloud"]
 
 
-class Asked(BaseModel):
-    """What a caller sends; what nobody knows is refused."""
+class RequestBody(BaseModel):
+    """Base of request messages; unknown keys are rejected."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
-class Told(BaseModel):
-    """What the studio answers."""
+class ResponseBody(BaseModel):
+    """Base of response messages."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class Refusal(Told):
-    """Why something was not done, in a sentence."""
+class Refusal(ResponseBody):
+    """The body of an error response: the reason, as a sentence."""
 
     detail: str
 
 
-class About(Told):
+class About(ResponseBody):
     """The studio itself."""
 
     version: str
@@ -46,7 +46,7 @@ class About(Told):
     file: str | None
     """The network to open first, if the studio was started with one."""
     masters: list[str]
-    """Where runs may be started: this machine, and clusters that the environment names."""
+    """Spark masters to choose from: this machine, and clusters named in the environment."""
     allow_code: bool
 
 
@@ -71,8 +71,8 @@ ParamKind = Literal[
 ]
 
 
-class ParamInfo(Told):
-    """A parameter of a box. ``default`` is null where it is required, or where nothing is meant."""
+class ParamInfo(ResponseBody):
+    """A parameter of a box. ``default`` is null if it is required or has no default value."""
 
     key: str
     doc: str
@@ -82,8 +82,8 @@ class ParamInfo(Told):
     choices: list[str] | None
 
 
-class BoxInfo(Told):
-    """A box of the palette; ``ports`` are the outputs of a new one, the side ports last."""
+class BoxInfo(ResponseBody):
+    """A box type of the palette; ``ports`` are the outputs of a new box."""
 
     type: str
     icon: str
@@ -94,7 +94,7 @@ class BoxInfo(Told):
     example: str
     stateful: bool
     code: bool
-    """Whether it runs code of the user's, which must be allowed."""
+    """Whether it runs the user's code, which needs ``--allow-code``."""
     params: list[ParamInfo]
     min_inputs: int
     max_inputs: int | None
@@ -102,8 +102,8 @@ class BoxInfo(Told):
     side_ports: list[str]
 
 
-class FunctionInfo(Told):
-    """A function for expressions, or one for aggregates."""
+class FunctionInfo(ResponseBody):
+    """A scalar or aggregate function."""
 
     name: str
     signature: str
@@ -113,8 +113,8 @@ class FunctionInfo(Told):
     example: str
 
 
-class WindowKind(Told):
-    """A kind of window: what its size counts, and what else it can have."""
+class WindowKind(ResponseBody):
+    """A kind of window, and the options it supports."""
 
     by: str
     doc: str
@@ -122,7 +122,7 @@ class WindowKind(Told):
     keys: list[str]
 
 
-class WindowInfo(Told):
+class WindowInfo(ResponseBody):
     """How a window is written: ``{time: 60, advance: 10}``."""
 
     kinds: list[WindowKind]
@@ -130,8 +130,8 @@ class WindowInfo(Told):
     obsolete: list[str]
 
 
-class ConnectorInfo(Told):
-    """A kind of address that tuples come from or go to."""
+class ConnectorInfo(ResponseBody):
+    """A kind of source or sink address."""
 
     scheme: str
     example: str
@@ -140,8 +140,8 @@ class ConnectorInfo(Told):
     sink: bool
 
 
-class Palette(Told):
-    """All that a network can be made of."""
+class Palette(ResponseBody):
+    """The building blocks of networks."""
 
     boxes: list[BoxInfo]
     functions: list[FunctionInfo]
@@ -151,8 +151,8 @@ class Palette(Told):
     connectors: list[ConnectorInfo]
 
 
-class TemplateInfo(Told):
-    """An application that ships with Boxcars; so many ``rows`` of its data show what it does."""
+class TemplateInfo(ResponseBody):
+    """A bundled application; ``rows`` tuples of its data show what it does."""
 
     name: str
     family: str
@@ -160,7 +160,7 @@ class TemplateInfo(Told):
     rows: int
 
 
-class NetworkFile(Told):
+class NetworkFile(ResponseBody):
     """A network file in the folder of the studio; ``modified`` in seconds since 1970."""
 
     file: str
@@ -169,18 +169,18 @@ class NetworkFile(Told):
     tests: bool
 
 
-class DataFile(Told):
-    """A file with tuples in the folder of the studio; ``size`` in bytes."""
+class DataFile(ResponseBody):
+    """A data file in the folder of the studio; ``size`` in bytes."""
 
     file: str
     size: int
 
 
-class Problem(Told):
-    """One thing that is wrong, in the words of ``boxcars check``, and where.
+class Problem(ResponseBody):
+    """One problem, with the message of ``boxcars check`` and its location.
 
-    ``box`` is the box it is about, ``superbox`` the definition that this one is in. ``text`` says
-    also the place.
+    ``box`` is the affected box, ``superbox`` the definition that contains it. ``text`` is the
+    message with the location.
     """
 
     message: str
@@ -193,24 +193,23 @@ class Problem(Told):
     line: int | None
 
 
-class Document(Told):
-    """A network that was opened, as far as it could be read."""
+class Document(ResponseBody):
+    """An opened network, as far as it could be read."""
 
     network: Plain
     positions: Positions
     format: str
     problems: list[Problem]
     version: str
-    """Of the file, as it is now; empty if it is none of the folder."""
+    """The current version of the file; empty if it is not in the folder."""
 
 
-class SaveNetwork(Asked):
-    """A network to be kept in a file, and where its boxes stand.
+class SaveNetwork(RequestBody):
+    """A network to save in a file, with the positions of its boxes.
 
-    ``over`` is the version of the file that it replaces: if there is another one, nothing is saved.
-    An empty one is for a file that is not there yet; without it whatever is there is replaced.
-    ``document`` is what a page called the drawing as long as it had no file: its runs are now those
-    of the file.
+    ``over`` is the expected version of the file: if it differs, nothing is saved. An empty version
+    means that the file must not exist; null overwrites any version. ``document`` is the page's name
+    for the drawing before it had a file: its runs now belong to the file.
     """
 
     network: Plain
@@ -219,62 +218,62 @@ class SaveNetwork(Asked):
     document: str = ""
 
 
-class ReadText(Asked):
-    """The text of a network file; of a ``py`` file code is run, if that is allowed."""
+class ReadText(RequestBody):
+    """The text of a network file; ``py`` is executed, if code is allowed."""
 
     text: str
     format: Literal["yaml", "json", "xml", "py"] = "yaml"
     name: str = "network"
 
 
-class WriteNetwork(Asked):
-    """A network that is wanted as text."""
+class WriteNetwork(RequestBody):
+    """A network to write as text."""
 
     network: Plain
     format: Literal["yaml", "json", "xml", "py", "svg", "mermaid", "text"]
     positions: Positions = Field(default_factory=dict)
 
 
-class Text(Told):
+class Text(ResponseBody):
     """A text."""
 
     text: str
 
 
-class AskCheck(Asked):
-    """A network to be checked, perhaps half drawn."""
+class AskCheck(RequestBody):
+    """A network to check, which may be incomplete."""
 
     network: Plain
 
 
-class FieldInfo(Told):
+class FieldInfo(ResponseBody):
     """A field of an arc."""
 
     name: str
     type: str
 
 
-class ArcSchema(Told):
-    """The tuples of an arc: its fields, the one it is ordered by, and whether it is in order."""
+class ArcSchema(ResponseBody):
+    """The schema of an arc: its fields, its order attribute, and whether it is ordered."""
 
     fields: list[FieldInfo]
     ts: str
     ordered: bool
 
 
-class BoxPorts(Told):
-    """How many arcs enter a box, and what leaves it; ``late`` and the like are on the side."""
+class BoxPorts(ResponseBody):
+    """The number of inputs of a box, its outputs, and its side outputs such as ``late``."""
 
     inputs: int
     outputs: list[str]
     side: list[str]
 
 
-class CheckAnswer(Told):
-    """Everything that is wrong, and the schema of each arc that is known.
+class CheckAnswer(ResponseBody):
+    """All problems, and the schema of each arc that is known.
 
-    Boxes inside of a superbox are called ``use/box``. ``superboxes`` has the schemas in the
-    definitions themselves, by their own declared inputs.
+    Boxes inside a superbox are named ``use/box``. ``superboxes`` has the schemas inside the
+    definitions, derived from their declared inputs.
     """
 
     ok: bool
@@ -284,8 +283,8 @@ class CheckAnswer(Told):
     superboxes: dict[str, dict[str, ArcSchema]]
 
 
-class AskComplete(Asked):
-    """What is being typed: the parameter at ``path`` of a box, its text, and the cursor in it."""
+class AskComplete(RequestBody):
+    """A completion request: the parameter at ``path`` of a box, its text, and the cursor."""
 
     network: Plain
     box: str
@@ -295,8 +294,8 @@ class AskComplete(Asked):
     superbox: str | None = None
 
 
-class Option(Told):
-    """A way to go on."""
+class Option(ResponseBody):
+    """A completion."""
 
     label: str
     kind: Literal["field", "function", "keyword", "table"]
@@ -304,22 +303,22 @@ class Option(Told):
     doc: str
 
 
-class Completion(Told):
-    """What the text from ``start`` up to the cursor may become."""
+class Completion(ResponseBody):
+    """Completions for the text from ``start`` up to the cursor."""
 
     start: int = Field(serialization_alias="from")
     options: list[Option]
 
 
-class AskDiff(Asked):
+class AskDiff(RequestBody):
     """Two versions of a network."""
 
     old: Plain
     new: Plain
 
 
-class Change(Told):
-    """An entity that differs; ``lines`` say how."""
+class Change(ResponseBody):
+    """An entity that differs; ``lines`` describe how."""
 
     kind: Literal["added", "removed", "changed"]
     entity: Entity
@@ -327,59 +326,59 @@ class Change(Told):
     lines: list[str]
 
 
-class Diff(Told):
-    """What changed, by entity, and as ``boxcars diff`` says it."""
+class Diff(ResponseBody):
+    """The changes by entity, and as the text of ``boxcars diff``."""
 
     changes: list[Change]
     text: str
 
 
-class AskGroup(Asked):
-    """Boxes that are to become a superbox of that name."""
+class AskGroup(RequestBody):
+    """Boxes to group into a superbox of that name."""
 
     network: Plain
     boxes: list[str]
     name: str
 
 
-class AskUngroup(Asked):
-    """A use of a superbox that is to become the boxes inside of it."""
+class AskUngroup(RequestBody):
+    """A use of a superbox to replace by its boxes."""
 
     network: Plain
     box: str
 
 
-class Regrouped(Told):
-    """The network as it is then; ``names`` has new names of boxes by their old ones."""
+class Regrouped(ResponseBody):
+    """The resulting network; ``names`` maps old to new names of boxes."""
 
     network: Plain
     names: dict[str, str]
 
 
-class EntityInfo(Told):
-    """A part of a network, in words (Aurora's ``describe``)."""
+class EntityInfo(ResponseBody):
+    """An entity of a network and its description (Aurora's ``describe``)."""
 
     kind: Entity
     name: str
     text: str
 
 
-class AskSample(Asked):
-    """Made-up tuples for an input are wanted."""
+class AskSample(RequestBody):
+    """A request for generated tuples for an input."""
 
     network: Plain
     input: str
     rows: int = Field(default=100, ge=1, le=100_000)
     seed: int = 1
     template: str | None = None
-    """An application whose data is wanted; else one that fits is looked for."""
+    """The application to take data from; by default one that fits the network."""
 
 
-class Sample(Told):
-    """Tuples, also as CSV; ``template`` is the application whose generator made them."""
+class Sample(ResponseBody):
+    """Generated tuples, also as CSV; ``template`` is the application they come from."""
 
     rows: list[Row]
     text: str
     template: str | None
     tables: dict[str, list[Row]]
-    """Records of stored tables that belong to them."""
+    """Matching records of stored tables."""

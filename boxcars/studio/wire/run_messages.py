@@ -1,4 +1,4 @@
-"""What the studio and its page say to each other about plans, previews, tests and runs."""
+"""Messages about plans, previews, tests and runs."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from boxcars.studio.wire.messages import Asked, Plain, Row, Strategy, Told
+from boxcars.studio.wire.messages import Plain, RequestBody, ResponseBody, Row, Strategy
 
 Positive = Annotated[int, Field(ge=1)]
 Instances = Positive | dict[str, Positive]
-"""Of each subquery, or by the name of the subquery."""
+"""The number for all subqueries, or by subquery name."""
 
 
-class AskPlan(Asked):
-    """How a network is to be cut; ``groups`` are boxes that run together, by any name.
+class AskPlan(RequestBody):
+    """Planning options; ``groups`` are boxes that run together, by group name.
 
-    Without ``instances`` there are as many as this machine has cores, as in a run.
+    ``instances`` defaults to the number of cores of this machine, as in a run.
     """
 
     network: Plain
@@ -26,7 +26,7 @@ class AskPlan(Asked):
     groups: dict[str, list[str]] = Field(default_factory=dict)
 
 
-class PlanFeed(Told):
+class PlanFeed(ResponseBody):
     """An arc from one subquery into another, and how its tuples are split."""
 
     arc: str
@@ -36,7 +36,7 @@ class PlanFeed(Told):
     routing: str
 
 
-class PlanSubquery(Told):
+class PlanSubquery(ResponseBody):
     """Boxes that run together; a prefix reads the input ``source``."""
 
     name: str
@@ -50,8 +50,8 @@ class PlanSubquery(Told):
     splittable: bool
 
 
-class PlanCost(Told):
-    """What a strategy costs, as StreamCloud counts it."""
+class PlanCost(ResponseBody):
+    """The cost of a strategy in StreamCloud's cost model."""
 
     strategy: Strategy
     subclusters: int
@@ -62,8 +62,8 @@ class PlanCost(Told):
     cost: float
 
 
-class PlanAnswer(Told):
-    """The plan, as data, as text and as a picture; ``command`` shows it on the command line."""
+class PlanAnswer(ResponseBody):
+    """The plan as data, as text and as a picture; ``command`` is the equivalent command line."""
 
     strategy: Strategy
     levels: list[list[str]]
@@ -75,9 +75,9 @@ class PlanAnswer(Told):
 
 
 class AskCompile(AskPlan):
-    """A plan that is to become files; ``pool`` are machines as ``host`` or ``host:port``.
+    """A plan to compile to files; ``pool`` are machines as ``host`` or ``host:port``.
 
-    With ``save`` they are written to that folder, in the folder of the studio.
+    With ``save`` they are written to that folder inside the studio's folder.
     """
 
     sources: dict[str, str] = Field(default_factory=dict)
@@ -87,7 +87,7 @@ class AskCompile(AskPlan):
     save: str | None = None
 
 
-class Compiled(Told):
+class Compiled(ResponseBody):
     """Files by name, and the command lines that check, plan and run them."""
 
     files: dict[str, str]
@@ -95,16 +95,16 @@ class Compiled(Told):
     folder: str | None
 
 
-class InputData(Asked):
-    """Tuples for an input or records of a table: text, or rows."""
+class InputData(RequestBody):
+    """Tuples of an input or records of a table: as text or as rows."""
 
     format: Literal["csv", "jsonl", "rows"] = "rows"
     text: str = ""
     rows: list[Row] = Field(default_factory=list)
 
 
-class AskPreview(Asked):
-    """A network and data for its inputs; ``train`` tuples go in at each step, unless one says."""
+class AskPreview(RequestBody):
+    """A network and data for its inputs; a step feeds ``train`` tuples by default."""
 
     network: Plain
     data: dict[str, InputData]
@@ -112,31 +112,31 @@ class AskPreview(Asked):
     train: int = Field(default=1, ge=1)
 
 
-class Breakpoint(Asked):
-    """Stop when a tuple comes to an arc, or one for which ``where`` holds."""
+class Breakpoint(RequestBody):
+    """Stop when a tuple reaches an arc; with ``where``, only one for which it holds."""
 
     arc: str
     where: str = ""
 
 
-class AskStep(Asked):
-    """How far: so many tuples, up to the end, or until something comes to one of some arcs."""
+class AskStep(RequestBody):
+    """How far to step: a number of tuples, to the end, or until a breakpoint."""
 
     tuples: int | None = Field(default=None, ge=1)
     to: Literal["end"] | None = None
     until: list[Breakpoint] = Field(default_factory=list)
 
 
-class ArcRows(Told):
-    """The tuples of an arc: how many in all, the last of them, and how many came in this step."""
+class ArcRows(ResponseBody):
+    """The tuples of an arc: their total number, the last rows, and the number new in this step."""
 
     total: int
     rows: list[Row]
     fresh: int
 
 
-class StateTable(Told):
-    """A part of what a box remembers: windows, waiting tuples; the first rows of it."""
+class StateTable(ResponseBody):
+    """A part of the state of a box, such as windows or buffered tuples: its first rows."""
 
     name: str
     columns: list[str]
@@ -144,8 +144,8 @@ class StateTable(Told):
     total: int
 
 
-class BoxCounts(Told):
-    """What a box did so far."""
+class BoxCounts(ResponseBody):
+    """The counts of a box so far."""
 
     tuples_in: int
     tuples_out: int
@@ -154,23 +154,23 @@ class BoxCounts(Told):
     seconds: float
 
 
-class PreviewBox(Told):
-    """What a box holds, and what it did."""
+class PreviewBox(ResponseBody):
+    """The state and the counts of a box."""
 
     state: list[StateTable]
     stats: BoxCounts
 
 
-class DeadLetter(Told):
-    """A record that became no tuple, and why."""
+class DeadLetter(ResponseBody):
+    """A record that could not be converted to a tuple, and why."""
 
     source: str
     record: str
     reason: str
 
 
-class Preview(Told):
-    """Where a preview stands: ``position`` of ``total`` tuples have gone in."""
+class Preview(ResponseBody):
+    """The state of a preview: ``position`` of ``total`` tuples have been fed."""
 
     id: str
     position: int
@@ -185,11 +185,11 @@ class Preview(Told):
     dead: list[DeadLetter]
 
 
-class Case(Asked):
-    """A test of a network: what goes in, and what must come out.
+class Case(RequestBody):
+    """A test of a network: input tuples and the expected output.
 
-    Rows may be given as a list or as CSV. Of what comes out, only the fields that are named are
-    compared, in order; an output that is not named may give anything.
+    Rows are given as a list or as CSV. Only the fields and outputs that are named are compared; the
+    order of rows matters.
     """
 
     name: str
@@ -198,34 +198,34 @@ class Case(Asked):
     expect: dict[str, list[Row] | str] = Field(default_factory=dict)
 
 
-class Cases(Asked):
+class Cases(RequestBody):
     """The tests of a network."""
 
     tests: list[Case]
 
 
 class SaveCases(Cases):
-    """Tests to be kept, in place of a version of their file; see :class:`SaveNetwork`."""
+    """Tests to save over a version of their file; see :class:`SaveNetwork`."""
 
     over: str | None = None
 
 
-class KeptCases(Told):
+class KeptCases(ResponseBody):
     """The tests of a network, and the version of their file; empty if there is none."""
 
     tests: list[Case]
     version: str
 
 
-class AskCases(Asked):
-    """Tests to be run."""
+class AskCases(RequestBody):
+    """Tests to run."""
 
     network: Plain
     tests: list[Case]
 
 
-class CaseResult(Told):
-    """How a test went; ``difference`` is empty if it passed."""
+class CaseResult(ResponseBody):
+    """The result of a test; ``difference`` is empty if it passed."""
 
     name: str
     passed: bool
@@ -235,13 +235,13 @@ class CaseResult(Told):
 RunState = Literal["starting", "running", "waiting", "finished", "stopped", "failed"]
 
 
-class AskRun(Asked):
-    """A network to be run, or a file with one, and where its tuples come from and go to.
+class AskRun(RequestBody):
+    """A network or network file to run, with its sources and sinks.
 
-    A source is an address, a file in the folder of the studio, or ``inject``; a sink is an address,
-    a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``. With
-    a ``template`` stored tables that are not named get the records that belong to its data.
-    ``document`` is what a page calls the drawing, so that it knows the run as its own.
+    A source is an address, a file in the studio's folder, or ``inject``; a sink is an address, a
+    folder, or ``live``. Inputs and outputs that are not named default to ``inject`` and ``live``.
+    With a ``template``, stored tables that are not named get its records. ``document`` is the name
+    that the page gives the drawing, so that it recognizes its runs.
     """
 
     network: Plain | None = None
@@ -261,8 +261,8 @@ class AskRun(Asked):
     follow: bool = False
 
 
-class Run(Told):
-    """A run, now or before; ``sentence`` says in words how it stands, or why it failed."""
+class Run(ResponseBody):
+    """A current or past run; ``sentence`` describes its progress, or why it failed."""
 
     id: str
     name: str
@@ -276,19 +276,19 @@ class Run(Told):
     out: dict[str, int]
     seconds: float
     address: str | None
-    """Of the port of the run, for ``boxcars top`` and ``bx.connect``."""
+    """The address of the run's port, for ``boxcars top`` and ``bx.connect``."""
     spark_ui: str | None
     command: str
     feeds: list[str]
     taps: list[str]
     document: str
-    """The drawing that it was started from, or its file; empty if that is not known."""
+    """The drawing or file that it was started from; empty if unknown."""
 
 
-class Stats(Told):
-    """The statistics of a run as :class:`RunStats` has them, and those of its processes.
+class Stats(ResponseBody):
+    """The statistics of a run (see :class:`RunStats`) and of its processes.
 
-    ``cpu`` is in cores, ``memory`` in bytes, of the run and all that it started.
+    ``cpu`` is in cores, ``memory`` in bytes, of the run and all its child processes.
     """
 
     time: float
@@ -298,32 +298,53 @@ class Stats(Told):
     memory: int | None
 
 
-class HistoryAnswer(Told):
-    """What was measured, about once a second: seconds since 1970, and a list for each series.
+class HistoryAnswer(ResponseBody):
+    """Measurements, about one per second: times in seconds since 1970, and a list per series.
 
-    A series is called ``run/in_rate``, ``box/NAME/queue``, ``instance/NAME/0/cpu`` or
-    ``output/NAME/p95``. A null is a moment at which nothing was known.
+    Series are named ``run/in_rate``, ``box/NAME/queue``, ``instance/NAME/0/cpu`` or
+    ``output/NAME/p95``. Null means no measurement at that time.
     """
 
     times: list[float]
     series: dict[str, list[float | None]]
 
 
-class LogLines(Told):
-    """The last lines that a run wrote."""
+class Event(ResponseBody):
+    """An event of a run: its number, time in seconds since 1970, kind, cause and figures.
+
+    ``box`` is an input, box, output or subquery, or empty.
+    """
+
+    n: int
+    at: float
+    kind: str
+    cause: str
+    figures: dict[str, float]
+    epoch: int
+    box: str
+
+
+class EventsAnswer(ResponseBody):
+    """The last events of a run, in order."""
+
+    events: list[Event]
+
+
+class LogLines(ResponseBody):
+    """The last lines of a run's log."""
 
     lines: list[str]
 
 
-class OutputRows(Told):
-    """The last tuples of an output, how many there were in all, and the epoch of the last."""
+class OutputRows(ResponseBody):
+    """The last tuples of an output, their total number, and the epoch of the last one."""
 
     epoch: int
     rows: list[Row]
     total: int
 
 
-class LastRows(Told):
+class LastRows(ResponseBody):
     """The last tuples of an arc."""
 
     rows: list[Row]
@@ -333,18 +354,18 @@ class Enqueue(InputData):
     """Tuples for an input of a run."""
 
 
-class Kept(Told):
-    """So many tuples were taken in, and so many records were none."""
+class Kept(ResponseBody):
+    """The number of accepted tuples, and of records that could not be read."""
 
     tuples: int
     dead: int
 
 
-class AskModify(Asked):
-    """Another version of the network of a run, or another layout.
+class AskModify(RequestBody):
+    """A new version of the network of a run, or a new layout.
 
-    The run stops behind an epoch and goes on with it. ``fresh`` lets it begin anew if what it holds
-    does not fit any more.
+    The run finishes its epoch and continues with it. ``fresh`` discards the state and starts over,
+    if the state does not fit any more.
     """
 
     network: Plain | None = None
@@ -354,10 +375,11 @@ class AskModify(Asked):
     fresh: bool = False
 
 
-class Watched(Told):
-    """A message of the WebSocket of a run; each has one of these."""
+class Watched(ResponseBody):
+    """A message of a run's WebSocket; each has one of the optional fields."""
 
-    type: Literal["status", "stats", "rows"]
+    type: Literal["status", "stats", "rows", "events"]
     run: Run | None = None
     stats: Stats | None = None
     outputs: dict[str, OutputRows] | None = None
+    events: list[Event] | None = None

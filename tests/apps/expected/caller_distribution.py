@@ -11,13 +11,13 @@ Counts = dict[tuple[int, Any], int]
 
 def expected(data: Mapping[str, pl.DataFrame], _: Mapping[str, pl.DataFrame]) -> dict[str, Rows]:
     calls = data["calls"]
-    dear = [
+    expensive = [
         (time, caller)
         for time, caller, price in calls.select("time", "caller", "price").iter_rows()
         if price > 5
     ]
     end = calls["time"].to_list()[-1]
-    per_caller = hours(dear, end)
+    per_caller = hours(expensive, end)
     some = [(start, calls) for (start, _), calls in per_caller.items() if 5 <= calls <= 10]
     rows = hours(some, latest_start(end) + 600)
     distribution = [
@@ -27,7 +27,7 @@ def expected(data: Mapping[str, pl.DataFrame], _: Mapping[str, pl.DataFrame]) ->
 
 
 def hours(things: list[tuple[int, Any]], end: int) -> Counts:
-    """How often each thing is in each hour that begins at ten minutes and is over by the end."""
+    """Count each item per closed hourly window; windows start every ten minutes."""
     counts: Counts = {}
     for time, thing in things:
         for start in range(time // 600 * 600, time - 3600, -600):
@@ -37,5 +37,5 @@ def hours(things: list[tuple[int, Any]], end: int) -> Counts:
 
 
 def latest_start(end: int) -> int:
-    """When the last hour began that is over."""
+    """The start of the last closed hour."""
     return (end - 3600) // 600 * 600

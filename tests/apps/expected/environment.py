@@ -32,7 +32,7 @@ def expected(data: Mapping[str, pl.DataFrame], _: Mapping[str, pl.DataFrame]) ->
 
 
 def report(rows: Rows) -> dict[str, float]:
-    """The last reading, and how far it is from the first one of the last hours."""
+    """The last reading, and its difference from the first one of the last hours."""
     last = rows[-1]
     found = {measure: last[measure] for measure in MEASURES}
     for hours in (1, 2, 4):

@@ -36,7 +36,7 @@ def expected(data: Mapping[str, pl.DataFrame], _: Mapping[str, pl.DataFrame]) ->
 
 
 def late_updates(data: Mapping[str, pl.DataFrame]) -> list[tuple[int, int, str, str]]:
-    """When each security was missed, with the number of the input, its name and its exchange."""
+    """When each security was late, with the number of the input, its name and its exchange."""
     found = []
     for number, (port, frame) in enumerate(data.items()):
         every, end = EVERY[port.split("-")[1]], frame["time"].max()

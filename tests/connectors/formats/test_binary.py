@@ -22,7 +22,7 @@ def test_defaults_by_type() -> None:
         assert format_.encode(decoded.tuples).data.to_list() == [record, record]
 
 
-def test_what_is_left_of_a_value_is_a_dead_letter() -> None:
+def test_an_incomplete_record_is_a_dead_letter() -> None:
     decoded = Binary({"i": Type.INT}, layout={"i": "<i2"}).decode(
         pl.Series([b"\1\0\2\0x", b"y", b"\3\0"])
     )

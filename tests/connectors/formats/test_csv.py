@@ -94,7 +94,7 @@ def test_what_cannot_be_encoded() -> None:
     only = Csv({"n": Type.INT}).encode(pl.DataFrame({"n": [None, 1]}, schema={"n": pl.Int64}))
     assert only.dead["reason"].to_list() == [BLANK]
     zero = Csv(CALL, null="0").encode(pl.DataFrame({"caller": ["0"], "time": [0]}))
-    assert zero.dead["reason"].to_list() == ["time: its value is written '0', which means null"]
+    assert zero.dead["reason"].to_list() == ["time: its text is '0', which means null"]
     late = pl.DataFrame({"t": [2**60], "n": [1]}).cast({"t": pl.Datetime("us")})
     assert Csv(T).encode(late).data.to_list() == [None]
 
@@ -164,7 +164,7 @@ def test_mistakes_in_options(options: dict[str, object], message: str) -> None:
         b"time,caller\r1,ann\r2,bob\r\n",
     ],
 )
-def test_lines_that_end_with_a_return_alone(value: bytes) -> None:
+def test_line_ends_of_old_macs(value: bytes) -> None:
     format_ = Csv({"caller": Type.STR, "time": Type.INT}, header=True)
     decoded = format_.decode(pl.Series([b"time,caller\r\n7,al\r\n", value, b"time,caller\r\n"]))
     assert decoded.tuples.rows() == [("al", 7), ("ann", 1), ("bob", 2)]

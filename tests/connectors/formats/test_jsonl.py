@@ -77,7 +77,7 @@ def test_more_and_fewer_names() -> None:
     assert decoded.tuples.rows() == [(None, 5.0, "", None, None, None), (None,) * 6]
 
 
-def test_lines_are_json_even_of_what_json_has_not() -> None:
+def test_non_finite_floats_are_valid_json() -> None:
     train = pl.DataFrame(
         {"f": [math.nan, math.inf, -math.inf, None], "s": ['"\n', "\\", "\0é", ""]}
     )
@@ -95,14 +95,14 @@ def test_a_few_corrupt_lines_among_many() -> None:
     assert len(decoded.dead) == 20
 
 
-def test_objects_that_do_not_keep_to_their_lines() -> None:
+def test_objects_across_lines() -> None:
     lines = [b'{"time":0}', b'{"time":1}{"time":2}', b'{"x":', b"1}"]
     decoded = Jsonl(FIELDS).decode(pl.Series([b"\n".join(lines)]))
     assert decoded.dead["record"].to_list() == lines[1:]
     assert decoded.tuples["time"].to_list() == [0]
 
 
-def test_what_arrow_takes_and_json_does_not() -> None:
+def test_arrow_extensions_are_rejected() -> None:
     lines = [b'{"time":1}', b'{"x":NaN}', b'{"x":[1, -Inf]}']
     decoded = Jsonl(FIELDS).decode(pl.Series([b"\n".join(lines)]))
     assert decoded.dead["record"].to_list() == lines[1:]

@@ -1,4 +1,4 @@
-"""What holds for every format, whatever the tuples and the bytes."""
+"""Properties of every format, for arbitrary tuples and bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def options(name: str, fields: Mapping[str, Type]) -> dict[str, object]:
 
 
 def writable(name: str, value: object, width: int) -> bool:
-    """Whether a format promises to give this value back."""
+    """Whether a format guarantees a round trip of this value."""
     if name == "csv":
         broken = isinstance(value, str) and ("\n" in value or "\r" in value)
         return not broken and not (value is None and width == 1)
@@ -81,7 +81,7 @@ def check_shape(format_: Format, decoded: Decoded) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @given(drawn=trains())
 @settings(max_examples=80, deadline=None)
-def test_what_is_encoded_comes_back(name: str, drawn: tuple[dict[str, Type], pl.DataFrame]) -> None:
+def test_round_trip(name: str, drawn: tuple[dict[str, Type], pl.DataFrame]) -> None:
     fields, train = drawn
     format_ = make_format(name, fields, options(name, fields))
     good = [all(writable(name, v, len(fields)) for v in row) for row in train.rows()]
@@ -155,7 +155,7 @@ def _value(name: str, records: list[tuple[str, int] | bytes] | None) -> bytes | 
 @pytest.mark.parametrize("name", FORMATS)
 @given(values=st.lists(st.none() | st.binary(max_size=40), max_size=5))
 @settings(max_examples=100, deadline=None)
-def test_no_bytes_stop_a_stream(name: str, values: list[bytes | None]) -> None:
+def test_no_bytes_fail_a_stream(name: str, values: list[bytes | None]) -> None:
     format_ = make_format(name, CALL, BINARY if name == "binary" else {})
     decoded = format_.decode(pl.Series(values, dtype=pl.Binary))
     check_shape(format_, decoded)
@@ -205,7 +205,7 @@ LINES = OBJECTS | st.sampled_from(
 
 
 class SlowJsonl(Jsonl):
-    """Reads every line on its own."""
+    """Parses every line on its own."""
 
     def _all_at_once(self, lines: pl.Series) -> pl.DataFrame:
         if len(lines):
@@ -215,7 +215,7 @@ class SlowJsonl(Jsonl):
 
 @given(lines=st.lists(LINES, max_size=6))
 @settings(max_examples=250, deadline=None)
-def test_jsonl_reads_the_same_fast_and_slowly(lines: list[str]) -> None:
+def test_jsonl_bulk_and_line_parsers_agree(lines: list[str]) -> None:
     series = pl.Series([line.encode() for line in lines], dtype=pl.Binary)
     fast, slow = Jsonl(ALL).decode(series), SlowJsonl(ALL).decode(series)
     assert same(fast.tuples, slow.tuples)
@@ -227,7 +227,7 @@ def test_jsonl_reads_the_same_fast_and_slowly(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_nothing_gives_nothing(name: str) -> None:
+def test_empty_series(name: str) -> None:
     format_ = make_format(name, CALL, BINARY if name == "binary" else {})
     for values in ([], [None], [b""], [None, b"", None]):
         decoded = format_.decode(pl.Series(values, dtype=pl.Binary))

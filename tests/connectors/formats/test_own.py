@@ -1,4 +1,4 @@
-"""Formats of the user's own, and the list of all of them."""
+"""Custom formats, and the registry."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Nmea(RecordFormat):
 
 
 class Given(RecordFormat):
-    """Gives what the test wants, whatever the bytes."""
+    """Returns what the test wants, whatever the bytes."""
 
     value: object = None
 
@@ -119,21 +119,21 @@ def test_values_that_do_not(type_: Type, value: object, reason: str) -> None:
 
 def test_encode_record_must_give_bytes() -> None:
     encoded = Given({"v": Type.STR}).encode(pl.DataFrame({"v": ["x"]}))
-    assert encoded.dead["reason"].to_list() == ["encode_record gave 'x' instead of bytes"]
+    assert encoded.dead["reason"].to_list() == ["encode_record returned 'x' instead of bytes"]
 
 
-def test_a_moment_that_python_has_not() -> None:
+def test_a_timestamp_out_of_range() -> None:
     train = pl.DataFrame({"v": [2**60, None]}).cast(pl.Datetime("us"))
     encoded = Given({"v": Type.TIMESTAMP}).encode(train)
     assert encoded.dead["reason"].to_list() == [
-        "v: +38504-08-17 21:30:06.846976 is no datetime of Python",
-        "encode_record gave None instead of bytes",
+        "v: +38504-08-17 21:30:06.846976 is out of range",
+        "encode_record returned None instead of bytes",
     ]
 
 
 def test_names() -> None:
     assert list(formats())[:4] == ["csv", "jsonl", "xml", "binary"]
-    with pytest.raises(Wrong, match=r"^format 'csv' is built in; give your own another name\.$"):
+    with pytest.raises(Wrong, match=r"^format 'csv' is built in; choose another name\.$"):
         converter("csv")(Nmea)
     converter("own")(Nmea)
     converter("own")(Nmea)
@@ -148,7 +148,7 @@ def test_names() -> None:
 def test_fields_are_needed(format_: type[Format]) -> None:
     with pytest.raises(Wrong, match=r"^a format needs at least one field\.$"):
         format_({})
-    with pytest.raises(Wrong, match=r"^field 'a' has no type a format can write\.$"):
+    with pytest.raises(Wrong, match=r"^field 'a' has no type that a format can represent\.$"):
         format_({"a": Type.UNKNOWN})
     with pytest.raises(Wrong, match=r"^unknown option 'colour'"):
         format_({"a": Type.INT}, colour="red")

@@ -1,4 +1,4 @@
-"""Fields with dots in their names look into the objects of JSON lines."""
+"""Fields with dots in their names are paths into JSON objects."""
 
 from datetime import datetime
 
@@ -28,7 +28,7 @@ ROW = (7, datetime(1970, 1, 1, 0, 1), "a")
 )
 @pytest.mark.parametrize("others", [b"", b"{\n", b'{"name": 1}\n'])
 def test_path_leads_into_objects(line: bytes, row: tuple[object, ...], others: bytes) -> None:
-    """Read at once, one by one, or most of them at once: it is the same."""
+    """Bulk, line by line and mixed parsing agree."""
     decoded = Jsonl(FIELDS).decode(pl.Series([others + line + b"\n" + GOOD + b"\n"]))
     assert decoded.tuples.rows() == [row, ROW]
     assert decoded.dead.height == bool(others)
@@ -42,13 +42,13 @@ def test_path_leads_into_objects(line: bytes, row: tuple[object, ...], others: b
         (b'{"bid": {"auction": "x"}}', "bid.auction: expected an int, got 'x'"),
     ],
 )
-def test_what_is_no_object_is_a_dead_letter(line: bytes, reason: str) -> None:
+def test_a_non_object_is_a_dead_letter(line: bytes, reason: str) -> None:
     decoded = Jsonl(FIELDS).decode(pl.Series([GOOD + b"\n" + line + b"\n"]))
     assert decoded.tuples.rows() == [ROW]
     assert decoded.dead["reason"].to_list() == [reason]
 
 
-def test_beside_a_field_that_would_be_the_object_it_is_a_name() -> None:
+def test_a_plain_name_if_the_object_is_a_field() -> None:
     format_ = Jsonl({"bid": Type.STR, "bid.auction": Type.INT})
     lines = [b'{"bid": "x", "bid.auction": 1}', b'{"bid": {"auction": 7}}']
     decoded = format_.decode(pl.Series(lines))
@@ -56,7 +56,7 @@ def test_beside_a_field_that_would_be_the_object_it_is_a_name() -> None:
     assert decoded.dead["reason"].to_list() == ["bid: expected a str, got {'auction': 7}"]
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_round_trip() -> None:
     train = pl.DataFrame(
         {"bid.auction": [7, None], "bid.at.time": [ROW[1], None], "name": ["a", None]}
     )

@@ -41,7 +41,7 @@ def test_ways_to_write_a_record(value: bytes) -> None:
         ),
         (b"<record time='x'/>", "time: 'x' is not an int"),
         (b"<record time=''/>", "time: '' is not an int"),
-        (b"<record time='1'><time>1</time></record>", "time: it is there twice"),
+        (b"<record time='1'><time>1</time></record>", "time: given twice"),
     ],
 )
 def test_reasons(value: bytes, reason: str) -> None:
@@ -67,7 +67,7 @@ def test_encode() -> None:
 
 
 def test_names_must_be_names() -> None:
-    with pytest.raises(Wrong, match=r"^record 'a b' can't be a name in XML\.$"):
+    with pytest.raises(Wrong, match=r"^record 'a b' is not a valid XML name\.$"):
         Xml(CALL, record="a b")
-    with pytest.raises(Wrong, match=r"^field '1st' can't be a name in XML\.$"):
+    with pytest.raises(Wrong, match=r"^field '1st' is not a valid XML name\.$"):
         Xml({"1st": Type.INT})

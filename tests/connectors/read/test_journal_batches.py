@@ -1,4 +1,4 @@
-"""Batches while one thread brings them and another one removes them."""
+"""Batches that one thread adds while another removes them."""
 
 import threading
 from pathlib import Path

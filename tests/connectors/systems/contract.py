@@ -1,4 +1,4 @@
-"""What all connectors must do, whatever they connect to: tests that their test files take over."""
+"""The contract of all connectors: base classes of their tests."""
 
 import json
 import time
@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.connectors.read.base import Place
-from boxcars.connectors.read.journal import InboxReader
+from boxcars.connectors.read.base import Offset
+from boxcars.connectors.read.journal import JournalReader
 from boxcars.connectors.systems.connector import Delivery, Intake, Lost, connect
 from boxcars.model.problem import Wrong
 from tests.patience import PATIENCE, until
@@ -23,19 +23,19 @@ ROWS = 300
 
 
 class Outside(Protocol):
-    """A system outside, as the tests know it."""
+    """An external system, as the tests see it."""
 
     def address(self, name: str) -> str:
-        """Of a stream, topic or table."""
+        """The URL of a stream, topic or table."""
 
     def send(self, name: str, messages: Sequence[bytes]) -> None:
-        """Write messages, by other means than ours."""
+        """Write messages with a client other than ours."""
 
     def received(self, name: str) -> list[int]:
-        """The values of ``t`` that are there, in their order, read by other means than ours."""
+        """The stored values of ``t`` in order, read with a client other than ours."""
 
     def kill(self) -> None:
-        """End the server without a word."""
+        """Kill the server."""
 
     def start(self) -> None:
         """Start it again."""
@@ -58,18 +58,18 @@ def table(first: int, end: int) -> pa.Table:
 
 
 class Reading:
-    """The inbox of an address, closed and opened again as often as you like."""
+    """The journal of a URL, which can be closed and reopened."""
 
     def __init__(self, address: str, home: Path) -> None:
-        self.address, self.home, self.place = address, home, Place()
+        self.address, self.home, self.offset = address, home, Offset()
         self.home.mkdir(exist_ok=True)
-        self.reader: InboxReader | None = None
+        self.reader: JournalReader | None = None
         self.open()
 
     def open(self) -> None:
         self.close()
         entity = network().inputs["rows"]
-        self.reader = InboxReader("rows", connect(self.address), self.home, entity)
+        self.reader = JournalReader("rows", connect(self.address), self.home, entity)
 
     def close(self) -> None:
         if self.reader is not None:
@@ -77,14 +77,14 @@ class Reading:
             self.reader = None
 
     def take(self, *wanted: int) -> list[int]:
-        """Wait until all of these have come; what came, perhaps more."""
+        """Wait until all of these have arrived, and return everything that has."""
         assert self.reader is not None
         entity, found = network().inputs["rows"], list[int]()
         end = time.monotonic() + PATIENCE
         while not set(wanted) <= set(found):
             assert time.monotonic() < end, f"this takes too long: {found}"
-            portion = self.reader.take(self.place, 1000)
-            self.place = portion.place
+            portion = self.reader.take(self.offset, 1000)
+            self.offset = portion.offset
             for split in portion.splits:
                 found += split.read(entity).tuples["t"].to_list()
             time.sleep(0.01)
@@ -93,7 +93,7 @@ class Reading:
 
 @pytest.fixture
 def reading(tmp_path: Path) -> Iterator[Callable[[str], Reading]]:
-    """Opens the inbox of an address."""
+    """Opens the journal of a URL."""
     found: list[Reading] = []
 
     def opener(address: str) -> Reading:
@@ -106,7 +106,7 @@ def reading(tmp_path: Path) -> Iterator[Callable[[str], Reading]]:
 
 
 def delivery(address: str, home: str = "") -> Delivery:
-    """A connection for writing; without a home it is that of the address."""
+    """A connection for writing; the home defaults to the URL."""
     home = home or sha256(address.encode()).hexdigest()[:32]
     made = connect(address).delivery(network().inputs["rows"].schema, home)
     made.open()
@@ -119,13 +119,13 @@ class Source:
     exactly_once = True
 
     def expect(self, found: list[int], numbers: range) -> None:
-        """All of them, and none twice if that is promised."""
+        """All of them, and without duplicates if that is guaranteed."""
         if self.exactly_once:
             assert sorted(found) == list(numbers)
         else:
             assert sorted(set(found)) == list(numbers)
 
-    def test_a_run_that_is_stopped_and_goes_on(
+    def test_a_run_that_is_stopped_and_resumed(
         self, there: Outside, spark: SparkSession, tmp_path: Path
     ) -> None:
         address, found = there.address("calls"), list[int]()
@@ -143,7 +143,7 @@ class Source:
         there.send("calls", messages(ROWS, 2 * ROWS))
         running = run()
         until(lambda: running.status().read.get("rows", 0) >= 2 * ROWS)
-        there.send("calls", messages(5000, 5001))  # what is behind the slack leaves
+        there.send("calls", messages(5000, 5001))  # pushes out the tuples held back by the slack
         until(lambda: len(set(found)) >= 2 * ROWS)
         running.stop()
         self.expect([t for t in found if t < 5000], range(2 * ROWS))
@@ -151,18 +151,18 @@ class Source:
         assert set(letters["record"]) == {b"{oops"}
 
     def test_the_server_is_killed(self, there: Outside, reading: Callable[[str], Reading]) -> None:
-        inbox = reading(there.address("killed"))
+        journal = reading(there.address("killed"))
         there.send("killed", messages(0, 100))
-        found = inbox.take(*range(100))
+        found = journal.take(*range(100))
         there.kill()
         time.sleep(0.3)
         there.start()
         there.send("killed", messages(100, 200))
-        found += inbox.take(*range(100, 200))
+        found += journal.take(*range(100, 200))
         self.expect(found, range(200))
-        inbox.open()
+        journal.open()
         there.send("killed", messages(200, 201))
-        again = inbox.take(200)
+        again = journal.take(200)
         if self.exactly_once:
             assert again == [200]
 
@@ -173,7 +173,7 @@ class Sink:
     exactly_once = True
 
     def expect(self, found: list[int], numbers: range) -> None:
-        """All of them, and none twice if that is promised."""
+        """All of them, and without duplicates if that is guaranteed."""
         if self.exactly_once:
             assert found == list(numbers)
         else:
@@ -194,9 +194,9 @@ class Sink:
         until(lambda: set(there.received("alarms")) >= set(range(ROWS)))
         self.expect(there.received("alarms"), range(ROWS))
 
-    def test_an_epoch_that_comes_again(self, there: Outside) -> None:
+    def test_a_replayed_epoch(self, there: Outside) -> None:
         address = there.address("again")
-        for _ in range(2):  # as if the process had ended before it was noted
+        for _ in range(2):  # as if the process had ended before the ledger was written
             sink = delivery(address)
             sink.deliver(table(0, 10), 1)
             sink.close()
@@ -229,7 +229,7 @@ def open_intake(address: str) -> Intake:
 
 
 def refuses(address: str, match: str, *, source: bool = True, sink: bool = True) -> str:
-    """Who opens it is told so in one sentence; what it says."""
+    """Check that opening it fails with one sentence, and return the sentence."""
     said = ""
     for open_ in _openers(source, sink):
         with pytest.raises((Wrong, Lost), match=match) as refused:

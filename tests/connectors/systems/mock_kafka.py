@@ -1,6 +1,6 @@
-"""A program that is a Kafka cluster of the mock in librdkafka: ``python mock_kafka.py FOLDER``.
+"""A program that runs librdkafka's mock Kafka cluster: ``python mock_kafka.py FOLDER``.
 
-The address of its broker is written to ``address``. What it has is gone when it ends.
+The address of its broker is written to ``address``. Its data is lost when it ends.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A program that takes webhooks: ``python receiver.py FOLDER PORT [CERT KEY]``.
+"""A program that receives webhooks: ``python receiver.py FOLDER PORT [CERT KEY]``.
 
 It writes each request as a line into ``taken.jsonl``, but each key only once, also after it was
 killed. The numbers in ``answers`` are what it answers next; else it answers 200.

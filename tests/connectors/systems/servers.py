@@ -1,4 +1,4 @@
-"""Servers of our own, on free ports of this machine, that a test can kill and start again."""
+"""Private servers on free local ports, which a test can kill and restart."""
 
 import os
 import shutil
@@ -17,14 +17,14 @@ from tests.patience import PATIENCE
 from tests.postgres import find_programs, free_port, user
 
 PASSWORD = "open%sesame"
-"""It has a sign that addresses must write otherwise."""
+"""Contains a character that URLs must escape."""
 
 
 class Server:
-    """A program that serves on a port, with a folder for what it keeps."""
+    """A program that listens on a port, with a data folder."""
 
     user: str | None = None
-    """Who runs it, if not we."""
+    """The user that runs it, if not the current one."""
     killer = signal.SIGKILL
 
     def __init__(self, command: Callable[[Path, int], list[str]]) -> None:
@@ -34,7 +34,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, and wait until somebody answers."""
+        """Start it, and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 self._command, cwd=self.folder, stdout=log, stderr=log, user=self.user
@@ -51,7 +51,7 @@ class Server:
         pytest.fail(f"{self._command[0]} does not start:\n{words}")
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill it."""
         if self.process is not None:
             self.process.send_signal(self.killer)
             self.process.wait(30)
@@ -67,7 +67,7 @@ class Postgres(Server):
     """PostgreSQL, which refuses to run as root."""
 
     user = user()
-    killer = signal.SIGQUIT  # at once, and all processes of it
+    killer = signal.SIGQUIT  # immediately, with all its processes
 
     def __init__(self) -> None:
         super().__init__(self._make)
@@ -96,7 +96,7 @@ class Postgres(Server):
 
 @contextmanager
 def serving(command: Callable[[Path, int], list[str]]) -> Iterator[Server]:
-    """A server that runs."""
+    """A started server."""
     with running(Server(command)) as server:
         yield server
 
@@ -112,14 +112,14 @@ def running(server: Server) -> Iterator[Server]:
 
 
 def freeze(process: subprocess.Popen[bytes] | None) -> None:
-    """Stop a program where it is; SIGCONT lets it go on."""
+    """Freeze a program with SIGSTOP; SIGCONT resumes it."""
     assert process is not None
     process.send_signal(signal.SIGSTOP)
     os.waitpid(process.pid, os.WUNTRACED)
 
 
 def program(name: str) -> str:
-    """Where a program is; Debian has some of them where only root looks."""
+    """The path of a program; Debian has some of them in sbin."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
     if found is None:
         pytest.fail(f"the tests need {name}: run bin/test, which installs it or says how.")
@@ -127,7 +127,7 @@ def program(name: str) -> str:
 
 
 def redis(folder: Path, port: int) -> list[str]:
-    """Redis that keeps everything before it answers."""
+    """Redis that persists everything before it answers."""
     settings = {
         "port": str(port),
         "bind": "127.0.0.1",
@@ -183,7 +183,7 @@ def mosquitto_tls(folder: Path, port: int) -> list[str]:
 
 
 def mosquitto(folder: Path, port: int) -> list[str]:
-    """Mosquitto that writes down what changes at once, and a user."""
+    """Mosquitto with immediate persistence, and a user."""
     secret = folder / "passwords"
     subprocess.run(
         [program("mosquitto_passwd"), "-b", "-c", str(secret), "ann", PASSWORD],
@@ -203,7 +203,7 @@ def mosquitto(folder: Path, port: int) -> list[str]:
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for this machine that vouches for itself, and its key."""
+    """A self-signed certificate for this machine, and its key."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     subprocess.run(
         [

@@ -1,4 +1,4 @@
-"""Connectors: found by entry points, exactly once by the inbox, and patient when they are lost."""
+"""Connectors: registered as entry points, exactly once through the journal, with reconnects."""
 
 import json
 import time
@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 import boxcars as bx
 from boxcars.cli import app
 from boxcars.connectors.read import journal_batches
-from boxcars.connectors.read.base import Place
-from boxcars.connectors.read.journal import InboxReader
+from boxcars.connectors.read.base import Offset
+from boxcars.connectors.read.journal import JournalReader
 from boxcars.connectors.systems import connector
 from boxcars.connectors.systems.connector import connect, connector_class, schemes
+from boxcars.events.event import Kind
 from boxcars.model.problem import BoxcarsError, Wrong
 from boxcars.service.logs import LogKind, RunLog
 from tests.connectors.systems import toy
@@ -29,7 +30,7 @@ FIELDS = {"t": "int", "who": "str"}
 
 @pytest.fixture(autouse=True)
 def _entry(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install the toy as others install their connectors: by an entry point of a package."""
+    """Install the toy connector like any other: as an entry point of a package."""
     folder = tmp_path_factory.mktemp("site")
     info = folder / "toy-1.0.dist-info"
     info.mkdir()
@@ -65,13 +66,13 @@ def test_entry_points() -> None:
     assert connector_class("toy") is toy.Toy
     with pytest.raises(Wrong, match=r"no connector 'tyo://'\. Did you mean 'toy'\?"):
         connect("tyo://host/x")
-    with pytest.raises(Wrong, match="is no Connector"):
+    with pytest.raises(Wrong, match="is not a Connector"):
         connect("none://host/x")
     with pytest.raises(Wrong, match="'bad://' can't be loaded: No module named 'no'"):
         connect("bad://host/x")
     with pytest.raises(Wrong, match=r"no option 'fromat'\. Did you mean 'format'\?"):
         connect("toy://host/x?fromat=csv").intake()
-    with pytest.raises(Wrong, match="expected a topic behind the host"):
+    with pytest.raises(Wrong, match="expected a topic after the host"):
         connect("toy://host").intake()
 
 
@@ -109,15 +110,15 @@ def test_dead_letters(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[[str], InboxReader]]:
-    """Opens the inbox of an address, and closes the one before."""
-    found: list[InboxReader] = []
+def opened(tmp_path: Path) -> Iterator[Callable[[str], JournalReader]]:
+    """Opens the journal of a URL, and closes the previous one."""
+    found: list[JournalReader] = []
     entity = network().inputs["rows"]
 
-    def opener(address: str) -> InboxReader:
+    def opener(address: str) -> JournalReader:
         for reader in found:
             reader.close()
-        found.append(InboxReader("rows", connect(address), tmp_path / "home", entity))
+        found.append(JournalReader("rows", connect(address), tmp_path / "home", entity))
         return found[-1]
 
     (tmp_path / "home").mkdir()
@@ -126,38 +127,38 @@ def opened(tmp_path: Path) -> Iterator[Callable[[str], InboxReader]]:
         reader.close()
 
 
-def take_all(reader: InboxReader, place: Place, rows: int) -> tuple[list[int], Place]:
-    """Wait for so many rows behind a place."""
+def take_all(reader: JournalReader, offset: Offset, rows: int) -> tuple[list[int], Offset]:
+    """Wait for ``rows`` rows after an offset."""
     found: list[int] = []
     entity = network().inputs["rows"]
     end = time.monotonic() + PATIENCE
     while len(found) < rows:
         assert time.monotonic() < end, "this takes too long"
-        portion = reader.take(place, rows - len(found))
-        place = portion.place
+        portion = reader.take(offset, rows - len(found))
+        offset = portion.offset
         for split in portion.splits:
             found += split.read(entity).tuples["t"].to_list()
-    return found, place
+    return found, offset
 
 
-def test_the_next_process_goes_on_behind_what_was_kept(
-    opened: Callable[[str], InboxReader],
+def test_the_next_process_resumes_after_the_durable_messages(
+    opened: Callable[[str], JournalReader],
 ) -> None:
     send("calls", *((n, "ann") for n in range(10)))
     reader = opened("toy://h/calls?most=4")
     until(lambda: BROKER.safe.get("calls") == 10)
-    first, place = take_all(reader, Place(), 6)
-    BROKER.safe["calls"] = 3  # as if the other side had not heard of the rest
+    first, offset = take_all(reader, Offset(), 6)
+    BROKER.safe["calls"] = 3  # as if the other acknowledgments were lost
     reader = opened("toy://h/calls?most=4")
     send("calls", (10, "bob"))
-    rest, _ = take_all(reader, place, 5)
+    rest, _ = take_all(reader, offset, 5)
     assert first + rest == list(range(11))
-    again, _ = take_all(reader, Place(), 11)
+    again, _ = take_all(reader, Offset(), 11)
     assert again == list(range(11))
 
 
 def test_a_lost_connection_is_opened_again(
-    opened: Callable[[str], InboxReader], capsys: pytest.CaptureFixture[str]
+    opened: Callable[[str], JournalReader], capsys: pytest.CaptureFixture[str]
 ) -> None:
     RunLog(LogKind.JSON, "n")
     reader = opened("toy://h/calls")
@@ -165,36 +166,36 @@ def test_a_lost_connection_is_opened_again(
     until(lambda: BROKER.missed)
     send("calls", (1, "ann"))
     BROKER.there = True
-    assert take_all(reader, Place(), 1)[0] == [1]
+    assert take_all(reader, Offset(), 1)[0] == [1]
     assert BROKER.opened >= 2
     lost, back = map(json.loads, capsys.readouterr().err.splitlines())
-    assert lost["text"].endswith("Trying again.")
-    assert back["text"] == "toy://h/calls: connected again"
+    assert lost["text"].endswith("Reconnecting.")
+    assert back["text"] == "toy://h/calls: reconnected"
     assert (lost["box"], back["box"]) == ("rows", "rows")
 
 
-def test_the_other_side_waits_while_nobody_reads(opened: Callable[[str], InboxReader]) -> None:
+def test_backpressure_while_nothing_is_read(opened: Callable[[str], JournalReader]) -> None:
     send("calls", *((n, "ann") for n in range(100)))
     reader = opened("toy://h/calls?most=1")
     time.sleep(0.5)
     assert BROKER.safe["calls"] <= journal_batches.AHEAD + 1
-    found, place = take_all(reader, Place(), 100)
+    found, offset = take_all(reader, Offset(), 100)
     assert found == list(range(100))
-    reader.forget(place)
+    reader.forget(offset)
     assert len(list(reader._batches._staged.iterdir())) == 1
 
 
-def test_who_is_not_there_at_first(spark: SparkSession) -> None:
+def test_a_system_that_is_down_at_the_start(spark: SparkSession) -> None:
     BROKER.there = False
     begin: list[Any] = [{"rows": "toy://h/x"}, {}]
     end: list[Any] = [{"rows": [{"t": 1, "who": "a"}]}, {"out": "toy://h/y"}]
     for ends in (begin, end):
-        with pytest.raises(Wrong, match=r"toy://h/.: nobody answers\. Is it running\?"):
+        with pytest.raises(Wrong, match=r"toy://h/.: the server does not answer\. Is it running\?"):
             bx.run(network(), *ends, spark=spark)
 
 
 class Trouble:
-    """A sink that is lost while a run writes to it."""
+    """A sink that goes down while a run writes to it."""
 
     def run(self, spark: SparkSession, folder: Path, patience: float) -> bx.Run:
         send("calls", (1, "ann"), (2, "bob"))
@@ -212,13 +213,20 @@ class Trouble:
 
 
 class TestALostSink(Trouble):
-    def test_it_is_waited_for(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_the_run_waits_for_it(self, spark: SparkSession, tmp_path: Path) -> None:
         running = self.run(spark, tmp_path, 60)
+        until(lambda: {e.kind for e in running.events()} >= {"connection_lost"})
         BROKER.there = True
         until(lambda: received() == [1, 2])
+        until(lambda: {e.kind for e in running.events()} >= {"connection_back"})
         running.stop()
+        found = {event.kind: event for event in running.events()}
+        lost, back = found[Kind.CONNECTION_LOST], found[Kind.CONNECTION_BACK]
+        assert (lost.box, back.box) == ("rows", "rows")
+        assert lost.cause == "toy://h/calls: the server does not answer. Reconnecting."
+        assert back.figures["seconds"] >= 0
 
-    def test_a_run_that_waits_can_be_stopped_and_goes_on(
+    def test_a_waiting_run_can_be_stopped_and_resumed(
         self, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         running = self.run(spark, tmp_path, 60)
@@ -226,8 +234,12 @@ class TestALostSink(Trouble):
         monkeypatch.setattr(toy.ToyDelivery, "deliver", fail)
         BROKER.there = True
         until(lambda: FAILED)
+        until(lambda: any(event.kind == Kind.SINK_WAITING for event in running.events()))
         with pytest.raises(BoxcarsError, match="Epoch 2 was not delivered"):
             running.stop()
+        (waiting,) = (e for e in running.events() if e.kind == Kind.SINK_WAITING)
+        assert (waiting.box, waiting.epoch, waiting.figures) == ("out", 2, {"patience": 60.0})
+        assert running.events()[-1].kind == Kind.FAILED
         monkeypatch.setattr(toy.ToyDelivery, "deliver", lost)
         BROKER.messages["calls"].append(END)
         again = bx.run(
@@ -239,6 +251,7 @@ class TestALostSink(Trouble):
         )
         again.wait(60)
         assert received() == [1, 2, 3]
+        assert [str(event.kind) for event in again.events()][-2:] == ["started", "finished"]
         assert len({home for home, _, _ in BROKER.delivered}) == 1
 
 

@@ -1,58 +1,60 @@
-"""What a dequeue:// output keeps for its readers."""
+"""Epochs that a dequeue:// output retains for its readers."""
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from boxcars.connectors.files import write_table
-from boxcars.connectors.write.subscription import Gone, Tap
+from boxcars.connectors.write.subscription import Expired, RetainedOutput
 from tests.connectors.systems.test_enqueue import rows
+from tests.patience import until
 
 
-def tap_at(home: Path, keep: int = 10**9) -> Tap:
-    (home / "parts").mkdir(parents=True, exist_ok=True)
-    return Tap(home, keep)
+def output_at(home: Path, keep: int = 10**9) -> RetainedOutput:
+    (home / "staged").mkdir(parents=True, exist_ok=True)
+    return RetainedOutput(home, keep)
 
 
-def deliver(tap: Tap, epoch: int) -> None:
-    write_table(rows(epoch, epoch + 1), tap.folder / f"part-{epoch:08d}.parquet")
-    tap.deliver(epoch)
+def deliver(output: RetainedOutput, epoch: int) -> None:
+    write_table(rows(epoch, epoch + 1), output.folder / f"part-{epoch:08d}.parquet")
+    output.deliver(epoch)
 
 
-def test_readers_go_on_where_they_were(tmp_path: Path) -> None:
-    tap = tap_at(tmp_path)
-    deliver(tap, 2)
-    tap.deliver(3)  # an epoch without rows
-    deliver(tap, 5)
-    assert [epoch for epoch, _ in tap.rows(0, 0)] == [2, 5]
-    assert [epoch for epoch, _ in tap.rows(2, 0)] == [5]
-    again = tap_at(tmp_path)
+def test_readers_resume(tmp_path: Path) -> None:
+    output = output_at(tmp_path)
+    deliver(output, 2)
+    output.deliver(3)  # an epoch without rows
+    deliver(output, 5)
+    assert [epoch for epoch, _ in output.rows(0, 0)] == [2, 5]
+    assert [epoch for epoch, _ in output.rows(2, 0)] == [5]
+    again = output_at(tmp_path)
     assert [table["t"].to_pylist() for _, table in again.rows(0, 0)] == [[2], [5]]
     assert again.newest == 5
 
 
-def test_a_reader_waits_for_what_is_new(tmp_path: Path) -> None:
-    tap = tap_at(tmp_path)
+def test_a_reader_waits_for_new_epochs(tmp_path: Path) -> None:
+    output = output_at(tmp_path)
     found: list[int] = []
-    reader = threading.Thread(target=lambda: found.extend(e for e, _ in tap.rows()))
+    reader = threading.Thread(target=lambda: found.extend(e for e, _ in output.rows()))
     reader.start()
-    deliver(tap, 1)
-    deliver(tap, 2)
-    time.sleep(0.05)
-    tap.close()
+    try:
+        deliver(output, 1)
+        deliver(output, 2)
+        until(lambda: found == [1, 2])
+    finally:
+        output.close()
     reader.join(10)
     assert found == [1, 2]
 
 
-def test_a_reader_who_is_too_slow_is_told(tmp_path: Path) -> None:
-    tap = tap_at(tmp_path, keep=1)
-    deliver(tap, 1)
-    deliver(tap, 2)
-    assert len(list(tap.folder.iterdir())) == 1
-    for reader in (tap, tap_at(tmp_path)):
-        with pytest.raises(Gone, match="read on with after=1"):
+def test_a_reader_that_is_too_slow_gets_an_error(tmp_path: Path) -> None:
+    output = output_at(tmp_path, keep=1)
+    deliver(output, 1)
+    deliver(output, 2)
+    assert len(list((tmp_path / "parts").iterdir())) == 1
+    for reader in (output, output_at(tmp_path)):
+        with pytest.raises(Expired, match="continue with after=1"):
             reader.read(0, 0)
         found = reader.read(1, 0)
         assert found is not None

@@ -1,4 +1,4 @@
-"""Enqueue and dequeue in one process: what is put in comes out, once, and readers go on."""
+"""Enqueue and dequeue in one process: exactly once, and readers can resume."""
 
 import threading
 from pathlib import Path
@@ -33,8 +33,8 @@ class TestMailbox:
         assert box.wait_kept("me", 3, 0)
         assert box.pull(10, 0) is None
 
-    def test_who_does_not_number_gets_the_next_number(self) -> None:
-        """It is given when there is room: two that wait for it are two messages."""
+    def test_without_a_number_a_message_gets_the_next_one(self) -> None:
+        """It is assigned when there is room: two waiting messages get different numbers."""
         box = Mailbox(room=1)
         box.open({"me": 6})
         assert box.put(Message(b"7", "me"), 0) == 7
@@ -57,7 +57,7 @@ class TestMailbox:
         assert (received.data, received.position) == ([b"3"], {"me": 3})
         assert box.kept("me") == 2
 
-    def test_there_is_only_so_much_room(self) -> None:
+    def test_the_capacity_is_limited(self) -> None:
         box = Mailbox(room=10)
         box.open(None)
         assert box.put(Message(b"123456789")) == 0
@@ -70,7 +70,7 @@ class TestMailbox:
         assert received is not None
         assert received.data == [b"123456789"]
 
-    def test_bytes_and_tables_come_apart(self) -> None:
+    def test_bytes_and_tables_are_not_mixed(self) -> None:
         box = Mailbox()
         box.open(None)
         for data in (b"1", b"2", rows(1, 2), b"3"):
@@ -81,12 +81,12 @@ class TestMailbox:
         assert kinds == ["list", "Table", "list"]
         assert [r.ended for r in found if r is not None] == [False, False, True]
 
-    def test_who_comes_too_late_is_told(self) -> None:
+    def test_a_late_sender_gets_an_error(self) -> None:
         box = Mailbox()
         box.open(None)
         box.put(Message(b"1", "me", 1))
         box.close()
-        with pytest.raises(Stopped, match="takes no tuples: it is stopping"):
+        with pytest.raises(Stopped, match="accepts no tuples while it stops"):
             box.put(Message(b"2", "me", 2))
         with pytest.raises(Closed, match="send the last ones again"):
             box.wait_kept("me", 1)

@@ -1,4 +1,4 @@
-"""Kafka, against the mock cluster of librdkafka in a process of its own, for want of a broker.
+"""Kafka, against librdkafka's mock cluster in a separate process, as there is no broker.
 
 It speaks the protocol, but does not undo transactions, does not keep their offsets and forgets all
 when it ends. So a broker that is lost is one that is frozen here, and the ledger is written as a
@@ -50,7 +50,7 @@ class There:
         self.settings: dict[str, Any] = {"bootstrap.servers": self.server, "log_level": 2}
 
     def address(self, name: str) -> str:
-        """Of a topic, which is made if it is not there."""
+        """The URL of a topic, which is created if it does not exist."""
         Producer(self.settings).list_topics(name, timeout=10)
         return f"kafka://{self.server}/{name}"
 
@@ -92,7 +92,7 @@ def there() -> Iterator[There]:
 
 
 class TestSource(Source):
-    def test_only_what_is_new(self, there: There) -> None:
+    def test_only_new_messages(self, there: There) -> None:
         address = there.address("new")
         there.send("new", messages(0, 5))
         intake = open_intake(address + "?from=new")
@@ -112,7 +112,7 @@ class TestSource(Source):
         intake.close()
         assert sorted(found) == sorted(messages(0, 40))
 
-    def test_new_partitions_are_looked_for(
+    def test_new_partitions_are_detected(
         self, there: There, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("boxcars.connectors.systems.kafka._LOOK", 0)
@@ -125,19 +125,17 @@ class TestSource(Source):
             intake.pull(10, 0.05)
         intake.close()
 
-    def test_a_message_that_is_gone(self, there: There) -> None:
+    def test_a_deleted_message(self, there: There) -> None:
         intake = connect(there.address("gone")).intake()
         intake.open(dict.fromkeys("0123", 99))
-        with pytest.raises(Wrong, match=r"partition \d has no message 99 any more"):
+        with pytest.raises(Wrong, match=r"offset 99 of partition \d was deleted"):
             until(lambda: intake.pull(10, 0.5))
         intake.close()
 
-    def test_offsets_for_those_who_watch(
-        self, there: There, reading: Callable[[str], Reading]
-    ) -> None:
-        inbox = reading(there.address("watched") + "?group=watchers")
+    def test_offsets_for_monitoring(self, there: There, reading: Callable[[str], Reading]) -> None:
+        journal = reading(there.address("watched") + "?group=watchers")
         there.send("watched", messages(0, 100))
-        assert len(inbox.take(*range(100))) == 100
+        assert len(journal.take(*range(100))) == 100
         consumer = Consumer({**there.settings, "group.id": "watchers"})
         places = [TopicPartition("watched", n) for n in PARTITIONS]
 
@@ -182,7 +180,7 @@ class TestSink(Sink):
     def test_too_long_a_message(self, there: There) -> None:
         sink = delivery(there.address("long"))
         row = table(0, 1).set_column(1, "who", [["x" * 2**21]])
-        with pytest.raises(Wrong, match="Kafka refuses: .*[Mm]essage size too large"):
+        with pytest.raises(Wrong, match="Kafka refused the request: .*[Mm]essage size too large"):
             sink.deliver(row, 1)
         sink.close()
 
@@ -197,8 +195,8 @@ def test_mistakes(there: There, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boxcars.connectors.systems.kafka._SECONDS", 2.0)
     refuses(f"kafka://127.0.0.1:{free_port()}/x", "Kafka does not answer: ")
     refuses(f"kafka://{there.server}/nowhere", "there is no topic 'nowhere'")
-    refuses(f"kafka://{there.server}", "expected a topic behind the host")
+    refuses(f"kafka://{there.server}", "expected a topic after the host")
     refuses(f"kafka://{there.server}/x?grop=a", "Did you mean 'group'")
     refuses(f"kafka://{there.server}/x?key=whom", "Did you mean 'who'", source=False)
-    refuses(f"kafka://{there.server}/x?key=t&format=arrow", "has no key", source=False)
+    refuses(f"kafka://{there.server}/x?key=t&format=arrow", "rows are one message", source=False)
     refuses(f"kafka://{there.server}/x?sasl=none", "expected plain or scram-sha-256")

@@ -32,11 +32,11 @@ __all__ = ["reading"]
 
 
 class There:
-    """A broker, and somebody who listens to all that is written."""
+    """A broker, and a subscriber to all published messages."""
 
     def __init__(self, server: servers.Server) -> None:
         self.server, self.kill = server, server.kill
-        server.killer = signal.SIGTERM  # else it may forget what it has just acknowledged
+        server.killer = signal.SIGTERM  # otherwise it may lose messages it has just acknowledged
         self.heard: list[tuple[str, bytes]] = []
         self.ear = self.listen()
 
@@ -94,17 +94,17 @@ def there() -> Iterator[There]:
 class TestSource(Source):
     exactly_once = False
 
-    def test_what_comes_while_nobody_reads(
+    def test_messages_while_no_run_reads(
         self, there: There, reading: Callable[[str], Reading]
     ) -> None:
-        inbox = reading(there.address("away"))
-        until(lambda: any((inbox.home / "batches").iterdir()))  # its name is kept
-        inbox.close()
+        journal = reading(there.address("away"))
+        until(lambda: any((journal.home / "batches").iterdir()))  # the client id is stored
+        journal.close()
         there.send("away", messages(0, 50))
-        inbox.open()
-        assert inbox.take(*range(50)) == list(range(50))
+        journal.open()
+        assert journal.take(*range(50)) == list(range(50))
 
-    def test_what_was_not_kept_comes_again(self, there: There) -> None:
+    def test_unacknowledged_messages_are_redelivered(self, there: There) -> None:
         intake = connect(there.address("kept")).intake()
         intake.open(None)
         begin = intake.pull(10, 1)
@@ -122,17 +122,17 @@ class TestSource(Source):
         assert first.data == again.data == messages(0, 1)
 
     def test_a_pattern(self, there: There, reading: Callable[[str], Reading]) -> None:
-        inbox = reading(there.address("rooms/%2B/%23"))
+        journal = reading(there.address("rooms/%2B/%23"))
         there.send("rooms/1/lamp", messages(0, 1))
         there.send("rooms/2/lamp/red", messages(1, 2))
-        assert inbox.take(0, 1) == [0, 1]
+        assert journal.take(0, 1) == [0, 1]
 
 
 class TestSink(Sink):
     exactly_once = False
 
     def test_a_pattern(self, there: There) -> None:
-        refuses(there.address("rooms/%23"), "can't be published to a pattern", source=False)
+        refuses(there.address("rooms/%23"), "can't be published to a wildcard topic", source=False)
 
     def test_without_acknowledgement(self, there: There) -> None:
         sink = delivery(there.address("plain") + "?qos=0")
@@ -141,25 +141,25 @@ class TestSink(Sink):
         assert there.received("plain") == list(range(100))
 
 
-def test_a_broker_that_has_forgotten_us(there: There, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broker_that_has_lost_the_session(there: There, caplog: pytest.LogCaptureFixture) -> None:
     intake = connect(there.address("x")).intake()
     intake.open("nobody")
     intake.close()
-    assert "does not know us any more" in caplog.text
+    assert "has lost the session" in caplog.text
 
 
 def test_mistakes(there: There) -> None:
-    said = refuses(there.address("x", "geheim"), "MQTT refuses: Not authorized")
+    said = refuses(there.address("x", "geheim"), "MQTT refused the request: Not authorized")
     assert "geheim" not in said
     refuses(f"mqtt://127.0.0.1:{free_port()}/x", "MQTT does not answer: .*refused")
-    refuses(there.address(""), "expected a topic behind the host")
+    refuses(there.address(""), "expected a topic after the host")
     refuses(there.address("x?qos=2"), "expected 1 or 0 for 'qos'")
     refuses(there.address("x?quos=2"), "Did you mean 'qos'")
     refuses("mqtts://127.0.0.1/x?ca=/nowhere", "'ca' can't be read")
 
 
-def test_the_inbox_says_where(there: There, reading: Callable[[str], Reading]) -> None:
-    with pytest.raises(Wrong, match=r"^mqtt://ann@127\.0\.0\.1:\d+/x: MQTT refuses"):
+def test_errors_name_the_source(there: There, reading: Callable[[str], Reading]) -> None:
+    with pytest.raises(Wrong, match=r"^mqtt://ann@127\.0\.0\.1:\d+/x: MQTT refused the request"):
         reading(there.address("x", "geheim"))
 
 

@@ -37,7 +37,7 @@ class There:
         self.start, self.kill = server.start, server.kill
 
     def address(self, name: str, password: str = servers.PASSWORD) -> str:
-        """Of a stream, which is made if it is not there."""
+        """The URL of a stream, which is created if it does not exist."""
         self.ask(lambda js: js.add_stream(name=name, subjects=[f"{name}.in"]))
         return self.base(password) + name
 
@@ -79,7 +79,7 @@ def there() -> Iterator[There]:
 
 
 class TestSource(Source):
-    def test_only_what_is_new(self, there: There) -> None:
+    def test_only_new_messages(self, there: There) -> None:
         address = there.address("new")
         there.send("new", messages(0, 5))
         intake = open_intake(address + "?from=new")
@@ -99,9 +99,7 @@ class TestSource(Source):
         assert received is not None
         assert received.data == [b"2"]
 
-    def test_a_consumer_that_was_forgotten(
-        self, there: There, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_removed_consumer(self, there: There, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("boxcars.connectors.systems.nats._LOOK", 0.1)
         intake = open_intake(there.address("forgotten"))
 
@@ -111,13 +109,11 @@ class TestSource(Source):
 
         there.ask(forget)
         time.sleep(0.2)
-        with pytest.raises(Lost, match="forgotten our consumer"):
+        with pytest.raises(Lost, match="removed the consumer"):
             intake.pull(10, 0.05)
         intake.close()
 
-    def test_what_the_stream_has_removed(
-        self, there: There, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_deleted_messages(self, there: There, caplog: pytest.LogCaptureFixture) -> None:
         address = there.address("short")
         there.send("short", messages(0, 10))
         there.ask(lambda js: js.purge_stream("short", keep=2))
@@ -127,7 +123,7 @@ class TestSource(Source):
         intake.close()
         assert received is not None
         assert received.data == messages(8, 10)
-        assert "has removed messages 6 to 8 before they were read" in caplog.text
+        assert "has deleted messages 6 to 8 before they were read" in caplog.text
 
     def test_another_stream(self, there: There) -> None:
         intake = connect(there.address("another")).intake()
@@ -155,24 +151,24 @@ class TestSink(Sink):
     def test_too_long_a_message(self, there: There) -> None:
         sink = delivery(there.address("long"))
         row = table(0, 1).set_column(1, "who", [["x" * 2**21]])
-        with pytest.raises(Wrong, match="NATS refuses: .*maximum payload"):
+        with pytest.raises(Wrong, match="NATS refused the request: .*maximum payload"):
             sink.deliver(row, 1)
         sink.close()
 
 
 def test_mistakes(there: There) -> None:
-    said = refuses(there.address("x", "geheim"), "NATS refuses: .*Authorization")
+    said = refuses(there.address("x", "geheim"), "NATS refused the request: .*Authorization")
     assert "geheim" not in said
     refuses(f"nats://127.0.0.1:{free_port()}/x", "NATS does not answer: ")
     refuses(there.base() + "nowhere", "there is no stream 'nowhere'")
-    refuses(there.base(), "expected a stream behind the host")
+    refuses(there.base(), "expected a stream after the host")
     refuses(there.base() + "x?subjects=a", "Did you mean 'subject'")
     refuses(there.base() + "x?tls=maybe", "expected no or yes for 'tls'")
     refuses(there.base() + "x?tls=yes&ca=/nowhere", "'ca' can't be read")
 
 
-def test_the_inbox_says_where(there: There, reading: Callable[[str], Reading]) -> None:
-    with pytest.raises(Wrong, match=r"^nats://ann@127\.0\.0\.1:\d+/x: NATS refuses"):
+def test_errors_name_the_source(there: There, reading: Callable[[str], Reading]) -> None:
+    with pytest.raises(Wrong, match=r"^nats://ann@127\.0\.0\.1:\d+/x: NATS refused the request"):
         reading(there.address("x", "geheim"))
 
 
@@ -180,7 +176,7 @@ def test_tls_and_a_token() -> None:
     with servers.serving(servers.nats_tls) as server:
         address = f"nats://127.0.0.1:{server.port}/safe?tls=yes"
         trusting = f"{address}&ca={server.folder}/cert.pem"
-        refuses(f"{address}&token=geheim", "nobody vouches for it")
-        said = refuses(f"{trusting}&token=falsch", "NATS refuses: .*Authorization")
+        refuses(f"{address}&token=geheim", "the certificate is not trusted")
+        said = refuses(f"{trusting}&token=falsch", "NATS refused the request: .*Authorization")
         assert "falsch" not in said
         refuses(f"{trusting}&token=geheim", "there is no stream 'safe'")

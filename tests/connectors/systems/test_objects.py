@@ -1,4 +1,4 @@
-"""Objects, against the S3 server of moto in a process of its own.
+"""S3 objects, against moto's server in a separate process.
 
 It has all in memory, so it is frozen for a while here instead of killed.
 """
@@ -113,8 +113,8 @@ class TestSource(Source):
         there.put("tables/4.parquet", b"oops")
         there.put("tables/_SUCCESS", b"")
         there.put("tables/deep/5.jsonl", messages(9, 10)[0])
-        inbox = reading(there.address("tables"))
-        assert inbox.take(*range(10)) == list(range(10))
+        journal = reading(there.address("tables"))
+        assert journal.take(*range(10)) == list(range(10))
 
     def test_the_end(self, there: There) -> None:
         there.put("end/1.jsonl", messages(0, 1)[0])
@@ -150,7 +150,7 @@ def test_mistakes(there: There) -> None:
     away = there.address("x").replace(str(there.server.port), str(free_port()))
     said = refuses(away, "S3 does not answer: .*connect")
     assert "geheim" not in said
-    refuses(there.address("x").replace("bucket", "nowhere"), "there is no bucket 'nowhere'")
+    refuses(there.address("x").replace("bucket", "nowhere"), "bucket 'nowhere' does not exist")
     refuses("s3:///x", "expected a bucket, as in")
     refuses("s3://b/x?regoin=x", "Did you mean 'region'")
     refuses("s3://b/x?follow=maybe", "expected yes or no for 'follow'")

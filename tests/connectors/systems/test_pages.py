@@ -1,4 +1,4 @@
-"""Every connector of ours says what it guarantees, and has a page."""
+"""Every built-in connector documents its guarantees, and has a page."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ OURS = [cls for cls in connectors() if cls.__module__.startswith("boxcars.connec
 
 
 @pytest.mark.parametrize("cls", OURS, ids=lambda cls: cls.scheme)
-def test_its_words(cls: type[Connector]) -> None:
+def test_its_documentation(cls: type[Connector]) -> None:
     assert cls.title
     assert cls.guarantee_in or cls.guarantee_out
     name = cls.__module__.rpartition(".")[2]
     assert cls.tested
     page = Path(__file__).parents[3] / "docs/connectors" / f"{name}.md"
-    assert "## What holds" in page.read_text(encoding="utf-8")
+    assert "## Guarantees" in page.read_text(encoding="utf-8")
     assert (Path(__file__).parent / f"test_{name}.py").exists()

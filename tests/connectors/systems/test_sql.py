@@ -36,7 +36,7 @@ class There:
         while True:
             try:
                 psycopg.connect(self.base).close()
-            except psycopg.OperationalError:  # it mends what was left
+            except psycopg.OperationalError:  # it is recovering
                 time.sleep(0.05)
             else:
                 return
@@ -65,7 +65,7 @@ def there() -> Iterator[There]:
 
 
 class TestSink(Sink):
-    def test_a_session_that_is_ended(self, there: There) -> None:
+    def test_a_terminated_session(self, there: There) -> None:
         sink = delivery(there.address("ended"))
         sink.deliver(table(0, 2), 1)
         there.query(
@@ -75,7 +75,7 @@ class TestSink(Sink):
             sink.deliver(table(2, 4), 2)
         sink.close()
 
-    def test_a_table_that_can_not_take_the_rows(self, there: There) -> None:
+    def test_an_incompatible_table(self, there: There) -> None:
         there.query("CREATE TABLE narrow (t BIGINT)")
         refuses(there.address("narrow"), "there is no column 'who'", source=False)
         there.query("CREATE TABLE text (t TEXT, who TEXT)")
@@ -95,7 +95,7 @@ class TestSink(Sink):
 
 @pytest.fixture(params=["postgresql", "sqlite"])
 def base(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a database that is empty."""
+    """The URL of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/x.db"
     there: There = request.getfixturevalue("there")
@@ -129,7 +129,7 @@ def test_all_fields_are_the_key(base: str) -> None:
     assert [t for t, _ in rows_in(base, "seen")] == [0, 1, 2]
 
 
-def test_an_epoch_that_comes_again(base: str) -> None:
+def test_a_replayed_epoch(base: str) -> None:
     for _ in range(2):
         sink = delivery(base + "?table=again", "one")
         sink.deliver(table(0, 3), 1)
@@ -140,7 +140,7 @@ def test_an_epoch_that_comes_again(base: str) -> None:
     assert [t for t, _ in rows_in(base, "again")] == [0, 1, 2, 3, 4]
 
 
-def test_a_checkpoint_that_is_too_old(base: str) -> None:
+def test_an_outdated_checkpoint(base: str) -> None:
     sink = delivery(base + "?table=old")
     sink.deliver(table(0, 3), 2)
     with pytest.raises(BoxcarsError, match="epoch 2 of this run was delivered already"):
@@ -172,7 +172,7 @@ def test_all_types(base: str) -> None:
     arrow = pa.Table.from_pylist(rows)
     sink.deliver(arrow, 1)
     far = arrow.set_column(0, "t", pa.array([2**62, 0], pa.timestamp("us")))
-    with pytest.raises(BoxcarsError, match="outside of the years"):
+    with pytest.raises(BoxcarsError, match="outside the years"):
         sink.deliver(far, 2)
     sink.close()
     first, second = rows_in(base, "types")
@@ -185,12 +185,12 @@ def test_a_value_that_is_refused(base: str) -> None:
     sink: Delivery = delivery(base + "?table=strict&key=t")
     nothing = pa.table({"t": pa.array([1, None], pa.int64()), "who": ["ann", "bob"]})
     if base.startswith("sqlite"):
-        with pytest.raises(BoxcarsError, match="refuses: NOT NULL constraint failed"):
+        with pytest.raises(BoxcarsError, match="refused the request: NOT NULL constraint failed"):
             sink.deliver(nothing, 1)
     else:
-        with pytest.raises(BoxcarsError, match="refuses: null value in column"):
+        with pytest.raises(BoxcarsError, match="refused the request: null value in column"):
             sink.deliver(nothing, 1)
-    sink.deliver(table(0, 1), 1)  # nothing of it is there, and not its epoch
+    sink.deliver(table(0, 1), 1)  # neither its rows nor its epoch were stored
     sink.close()
     assert rows_in(base, "strict") == [(0, "ann 0")]
 
@@ -213,7 +213,7 @@ def test_a_run_into_sqlite(spark: SparkSession, tmp_path: Path) -> None:
     assert [t for t, _ in rows_in(base, "calls")] == list(range(9))
 
 
-def test_sqlite_that_another_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_sqlite_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boxcars.connectors.systems.sql._SECONDS", 0.1)
     sink = delivery(f"sqlite:///{tmp_path}/x.db?table=busy")
     other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
@@ -230,17 +230,17 @@ def test_sqlite_that_another_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_mistakes(there: There, tmp_path: Path) -> None:
     wrong = there.address("x").replace(quote(servers.PASSWORD), "geheim")
-    said = refuses(wrong, "refuses: .*password authentication failed", source=False)
+    said = refuses(wrong, "refused the request: .*password authentication failed", source=False)
     assert "geheim" not in said
     refuses(there.address("x").replace("/postgres?", "/nowhere?"), "nowhere", source=False)
     away = f"postgresql://127.0.0.1:{free_port()}/x?table=x"
     refuses(away, "the database does not answer: .*refused", source=False)
     refuses("postgresql://h/x", "expected a table, as in postgresql://", source=False)
-    refuses("postgresql://h?table=x", "expected a database behind the host", source=False)
-    refuses("postgresql://h/x?table=boxcars_delivered", "is where Boxcars notes", source=False)
+    refuses("postgresql://h?table=x", "expected a database after the host", source=False)
+    refuses("postgresql://h/x?table=boxcars_delivered", "is reserved", source=False)
     refuses("postgresql://h/x?table=x&key=whom", "Did you mean 'who'", source=False)
-    refuses("postgresql://h/x?table=x", "can't be read", sink=False)
+    refuses("postgresql://h/x?table=x", "can't be used as a source", sink=False)
     refuses(f"sqlite:///{tmp_path}/no/x.db?table=x", "there is no folder", source=False)
     (tmp_path / "text.db").write_text("this is no database, but it is long enough to be read" * 99)
-    with pytest.raises(Wrong, match="refuses: file is not a database"):
+    with pytest.raises(Wrong, match="refused the request: file is not a database"):
         delivery(f"sqlite:///{tmp_path}/text.db?table=x")

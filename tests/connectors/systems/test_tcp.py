@@ -31,7 +31,7 @@ Open = Callable[[str], _Port]
 
 @pytest.fixture
 def opened() -> Iterator[Open]:
-    """Opens a port that nobody else has, with these options."""
+    """Opens a free port with these options."""
     ports: list[_Port] = []
 
     def open_port(options: str = "") -> _Port:
@@ -53,7 +53,7 @@ def client(port: _Port) -> Iterator[socket.socket]:
 
 
 def sent(port: _Port, *pieces: bytes) -> bytes:
-    """Send some bytes; what the port answers until it hangs up."""
+    """Send some bytes, and return the response."""
     with client(port) as talk:
         for piece in pieces:
             talk.sendall(piece)
@@ -68,7 +68,7 @@ def pulled(port: _Port) -> list[bytes]:
     return b"".join(received.data).splitlines()
 
 
-def test_lines_however_they_are_cut(opened: Open) -> None:
+def test_lines_split_anywhere(opened: Open) -> None:
     port = opened("")
     assert sent(port, b"o", b"ne\ntw", b"o\nthree") == b""
     found: list[bytes] = []
@@ -77,7 +77,7 @@ def test_lines_however_they_are_cut(opened: Open) -> None:
     assert found == [b"one", b"two", b"three"]
 
 
-def test_several_at_once(opened: Open) -> None:
+def test_several_connections(opened: Open) -> None:
     port = opened("")
     with client(port) as one, client(port) as other:
         one.sendall(b"1\n")
@@ -88,7 +88,7 @@ def test_several_at_once(opened: Open) -> None:
         assert pulled(port) == [b"3"]
 
 
-def test_a_line_without_end_is_cut(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_line_is_split(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tcp, "_LONGEST", 10)
     port = opened("")
     with client(port) as talk:
@@ -124,7 +124,7 @@ def test_tls(opened: Open, tmp_path: Path) -> None:
 def test_a_long_arrow_stream_is_refused(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tcp, "ROOM", 1000)
     port = opened("format=arrow")
-    assert sent(port, bytes(2000)).startswith(b"a stream of more than 64 MB: send it in several")
+    assert sent(port, bytes(2000)).startswith(b"the stream exceeds 64 MB: send it in several")
     assert port.pull(1, 0.05) is None
 
 
@@ -136,7 +136,7 @@ def test_a_port_that_is_taken(opened: Open) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "[::]", "example.org"])
 def test_others_need_a_token(host: str) -> None:
-    with pytest.raises(Wrong, match=r"others could reach this port: add \?token="):
+    with pytest.raises(Wrong, match=r"other machines could reach this port: add \?token="):
         Tcp(Url.parse(f"tcp://{host}:7001")).intake()
     assert Tcp(Url.parse(f"tcp://{host}:7001?token=sesame")).intake()
     for own in ("127.0.0.1", "localhost", "[::1]", ""):
@@ -172,7 +172,7 @@ def test_arrow_through_a_run(spark: SparkSession, tmp_path: Path) -> None:
 
 
 class Reader:
-    """Somebody who listens, and keeps what comes."""
+    """A reader that stores what it receives."""
 
     def __init__(self, port: int = 0) -> None:
         self.server = socket.create_server(("127.0.0.1", port))
@@ -206,7 +206,7 @@ def test_rows_become_lines(reader: Reader) -> None:
         assert file.read() == b"sesame\n1;ann\n2;ann\n3;ann\n"
 
 
-def test_a_reader_who_hangs_up_is_looked_for_again(reader: Reader) -> None:
+def test_reconnects_after_the_reader_hangs_up(reader: Reader) -> None:
     sender = delivery(reader.address)
     reader.accept().close()
     until(lambda: _is_lost(sender))
@@ -217,7 +217,7 @@ def test_a_reader_who_hangs_up_is_looked_for_again(reader: Reader) -> None:
         assert file.readline() == b'{"t":1,"who":"ann"}\n'
     sender.close()
     reader.close()
-    with pytest.raises(Lost, match="nobody reads: .*refused"):
+    with pytest.raises(Lost, match="the reader does not answer: .*refused"):
         sender.open()
 
 
@@ -231,7 +231,7 @@ def _is_lost(sender: Delivery) -> bool:
 
 def test_a_wrong_token_is_refused_before_rows_are_sent(opened: Open) -> None:
     port = opened("token=sesame")
-    with pytest.raises(Lost, match="nobody reads: the first line must be the token"):
+    with pytest.raises(Lost, match="the reader does not answer: the first line must be the token"):
         delivery(f"tcp://127.0.0.1:{port.port}?token=shut")
     sender = delivery(f"tcp://127.0.0.1:{port.port}?token=sesame")
     sender.deliver(rows(1, 2), 1)
@@ -243,7 +243,7 @@ def test_a_sink_speaks_tls(opened: Open, tmp_path: Path) -> None:
     cert, key = servers.certificate(tmp_path)
     port = opened(f"cert={cert}&key={key}&token=sesame")
     where = f"tcp://localhost:{port.port}?token=sesame&tls=yes"
-    with pytest.raises(Wrong, match="nobody vouches for it"):
+    with pytest.raises(Wrong, match="the certificate is not trusted"):
         delivery(where)
     sender = delivery(f"{where}&ca={cert}")
     for t in (1, 2):
@@ -255,7 +255,7 @@ def test_a_sink_speaks_tls(opened: Open, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("?format=arrow", "rows are written as lines"),
+        ("?format=arrow", "it writes lines"),
         ("?tls=maybe", "expected no or yes for 'tls'"),
         ("?tls=yes&ca=nowhere.pem", "'ca' can't be read"),
         ("?cert=c.pem", "there is no option 'cert'"),
@@ -286,7 +286,7 @@ def test_from_run_to_run(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_line_break_in_a_line_of_csv(spark: SparkSession, tmp_path: Path) -> None:
-    """Who reads lines would take a part of the text for a record, so the row is a dead letter."""
+    """A reader of lines would take part of the text for a record, so the row is a dead letter."""
     net = bx.Network("lines")
     net.output("all", net.input("rows", ts="t", fields={"t": "int", "who": "str"}))
     said: list[bytes] = []

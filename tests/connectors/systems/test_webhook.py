@@ -1,4 +1,4 @@
-"""Webhooks, against an HTTP server of the standard library in a process of its own."""
+"""Webhooks, against an HTTP server of the standard library in a separate process."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def secure(folder: Path, port: int) -> list[str]:
 
 
 class There:
-    """A receiver that takes each key once."""
+    """A receiver that accepts each key once."""
 
     def __init__(self, server: servers.Server) -> None:
         self.server = server
@@ -56,7 +56,7 @@ def there() -> Iterator[There]:
 
 
 class TestSink(Sink):
-    """Exactly once, for this receiver takes each key once."""
+    """Exactly once, because this receiver accepts each key once."""
 
     def test_what_is_sent(self, there: There) -> None:
         options = "?format=json&rows=2&token=geheim&header.X-Own=a b&query.who=ann&query.n=%261"
@@ -82,20 +82,20 @@ class TestSink(Sink):
         assert request["headers"]["Authorization"] == "Basic YW5uOmEgYg=="
 
     @pytest.mark.parametrize("status", [429, 500, 503])
-    def test_it_asks_to_come_again(self, there: There, status: int) -> None:
+    def test_temporary_errors(self, there: There, status: int) -> None:
         sink = delivery(there.address(f"busy{status}"))
         there.answer(status)
-        with pytest.raises(Lost, match=f"it answers {status}"):
+        with pytest.raises(Lost, match=f"the server answered {status}"):
             sink.deliver(table(0, 2), 1)
         sink.deliver(table(0, 2), 1)
         sink.close()
         assert there.received(f"busy{status}") == [0, 1]
 
     @pytest.mark.parametrize("status", [302, 400, 401, 404])
-    def test_it_does_not_want_them(self, there: There, status: int) -> None:
+    def test_permanent_errors(self, there: There, status: int) -> None:
         sink = delivery(there.address("refused") + "?token=geheim")
         there.answer(status)
-        with pytest.raises(BoxcarsError, match=f"it answers {status}") as refused:
+        with pytest.raises(BoxcarsError, match=f"the server answered {status}") as refused:
             sink.deliver(table(0, 2), 1)
         sink.close()
         assert not isinstance(refused.value, Lost)
@@ -107,7 +107,7 @@ def test_tls() -> None:
     with servers.serving(secure) as server:
         there = There(server)
         address = f"https://localhost:{server.port}/safe"
-        refuses(address, "nobody vouches for it: .*self-signed", source=False)
+        refuses(address, "the certificate is not trusted: .*self-signed", source=False)
         refuses(f"{address}?ca=/nowhere", "'ca' can't be read", source=False)
         sink = delivery(f"{address}?ca={server.folder}/cert.pem")
         sink.deliver(table(0, 2), 1)
@@ -116,10 +116,10 @@ def test_tls() -> None:
 
 
 def test_mistakes() -> None:
-    refuses(f"http://127.0.0.1:{free_port()}/x", "nobody answers: .*refused", source=False)
+    refuses(f"http://127.0.0.1:{free_port()}/x", "does not answer: .*refused", source=False)
     refuses("http:///x", "expected a host", source=False)
     refuses("http://h/x?tokn=geheim", "no option 'tokn'. Did you mean 'token'", source=False)
-    refuses("http://h/x", "can't be read", sink=False)
+    refuses("http://h/x", "can't be used as a source", sink=False)
     said = refuses("http://h/x?row=1&query.code=geheim&token=s3", "no option 'row'", source=False)
     assert "geheim" not in said
     assert "s3" not in said

@@ -1,4 +1,4 @@
-"""A connector for tests: a queue in this process that can be lost, and numbers its messages."""
+"""A connector for tests: an in-process queue with offsets, which can go down."""
 
 from collections import defaultdict
 from typing import Any
@@ -12,7 +12,7 @@ END = b"end"
 
 
 class Broker:
-    """The other side: messages by topic, what was acknowledged, and whether it is there."""
+    """The external system: messages by topic, acknowledged offsets, and whether it is up."""
 
     def __init__(self) -> None:
         self.forget()
@@ -27,7 +27,7 @@ class Broker:
     def check(self) -> None:
         if not self.there:
             self.missed += 1
-            raise Lost("nobody answers.")
+            raise Lost("the server does not answer.")
 
 
 BROKER = Broker()

@@ -1,4 +1,4 @@
-"""Dead letters and late tuples of a run: delivered once, counted, and told at its end."""
+"""Dead letters and late tuples of a run: delivered once, counted, and reported at its end."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import boxcars as bx
 from boxcars.cli import app
 from boxcars.engine.measure.dead_letter_reasons import (
-    MOST,
+    MAX_REASONS,
     OTHERS,
     Reason,
     add_reasons,
@@ -24,7 +24,7 @@ FIELDS = {"t": "int", "who": "str", "raw": "bytes"}
 
 
 def network() -> bx.Network:
-    """Letters of an input, and of a converter that runs behind a box in many places."""
+    """Dead letters of an input, and of a converter downstream that runs on several instances."""
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields=FIELDS)
     last = rows.aggregate(bx.tuples(1), by="who", raw="last(raw)").named("last")
@@ -51,7 +51,7 @@ def letters(folder: Path) -> pl.DataFrame:
 
 
 def told(status: bx.Status) -> None:
-    """What the status says of all rows."""
+    """The expected status for all rows."""
     assert status.lost == {
         "rows": {"late": len(LATE), "dead": len(NO_TIME)},
         "decoded": {"late": 0, "dead": len(NO_NUMBER)},
@@ -68,7 +68,7 @@ def told(status: bx.Status) -> None:
 def test_letters_are_delivered_once_however_often_an_epoch_is_tried(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """It breaks off behind its tasks, and goes on with other pieces: what they left is not read."""
+    """It fails after its tasks and resumes with other pieces: the old staged files are not read."""
     script: list[Any] = [*ROWS[:15], bx.ABORT, *ROWS[15:30], bx.ABORT, *ROWS[30:]]
     options: dict[str, Any] = {"checkpoint": tmp_path / "c", "epoch_rows": 8, "spark": spark}
     handed: list[int] = []
@@ -105,7 +105,7 @@ def test_letters_are_delivered_once_however_often_an_epoch_is_tried(
 
 @pytest.mark.parametrize("sink", ["dead.jsonl", "dead.csv", "dead.parquet", None])
 def test_sinks_of_dead_letters(spark: SparkSession, tmp_path: Path, sink: str | None) -> None:
-    """A file has them when the run has finished; without a sink a folder of the checkpoint."""
+    """A file is written when the run has finished; without a sink they are in the checkpoint."""
     target = None if sink is None else str(tmp_path / sink)
     options: dict[str, Any] = {"checkpoint": tmp_path / "c", "spark": spark}
     status = bx.run(network(), {"rows": ROWS}, dead=target, **options).wait()
@@ -122,7 +122,7 @@ def test_sinks_of_dead_letters(spark: SparkSession, tmp_path: Path, sink: str | 
 
 
 def test_counts_go_on_with_the_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
-    """What is read, what comes out, what is lost: all since the checkpoint began, in all places."""
+    """Rows read, written and lost are totals since the checkpoint was created, on all instances."""
     options: dict[str, Any] = {"checkpoint": tmp_path / "c", "epoch_rows": 10, "spark": spark}
     source = {"rows": bx.script([*ROWS[:20], bx.EOF, *ROWS[20:]])}
     first = bx.run(network(), source, **options)
@@ -143,7 +143,7 @@ def test_counts_go_on_with_the_checkpoint(spark: SparkSession, tmp_path: Path) -
     assert heard[0].out["numbers"] > stopped.out["numbers"]
 
 
-def test_what_somebody_reads_is_not_lost(spark: SparkSession) -> None:
+def test_tuples_on_an_arc_that_is_read_are_not_lost(spark: SparkSession) -> None:
     net = network()
     net.output("late", net.stream("rows.late"))
     net.output("broken", net.stream("decoded.dead"))
@@ -154,15 +154,15 @@ def test_what_somebody_reads_is_not_lost(spark: SparkSession) -> None:
 
 def test_mistakes(spark: SparkSession, tmp_path: Path) -> None:
     for sink, words in {
-        "dequeue://": "sink 'dead letters': they can't be dequeued",
-        str(tmp_path / "out"): "sink 'dead letters': .*: an output is written there",
-        "dead.txt": "sink 'dead letters': .*expected a name that ends in",
+        "dequeue://": "sink 'dead letters': dequeue:// is not supported",
+        str(tmp_path / "out"): "sink 'dead letters': .*: an output already writes there",
+        "dead.txt": "sink 'dead letters': .*expected a file name ending in",
     }.items():
         sinks = {"numbers": str(tmp_path / "out")}
         with pytest.raises(bx.BoxcarsError, match=words):
             bx.run(network(), {"rows": ROWS}, sinks, dead=sink, spark=spark)
     endless = {"rows": bx.rate(1, t="value", who="'a'", raw="CAST('x' AS bytes)")}
-    with pytest.raises(bx.BoxcarsError, match="never ends"):
+    with pytest.raises(bx.BoxcarsError, match="is unbounded"):
         bx.run(network(), endless, dead=str(tmp_path / "dead.csv"), spark=spark)
 
 
@@ -178,14 +178,14 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("spark")
-def test_losses_are_told_in_a_pipe(files: Path) -> None:
+def test_losses_are_reported_in_a_pipe(files: Path) -> None:
     call = ["run", "n.yaml", "--source", "rows=rows.csv", "--sink", "out=out/"]
     result = CliRunner().invoke(app, [*call, "--dead", "lost.jsonl", "--checkpoint", "c"])
     assert result.exit_code == 0, (result.output, result.exception)
     assert result.stderr.splitlines() == [
         "rows: 2 dead letters: 2 x t: '...' is not an int (noon,b)",
         f"the dead letters are in {files}/lost.jsonl",
-        "rows: 1 tuple came too late and was lost; the arc rows.late has them",
+        "rows: 1 tuple arrived too late and was dropped; read the arc rows.late",
     ]
     found = [json.loads(line) for line in (files / "lost.jsonl").read_text().splitlines()]
     assert [letter["reason"] for letter in found] == [
@@ -197,30 +197,32 @@ def test_losses_are_told_in_a_pipe(files: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark", "files")
-def test_letters_without_a_place_to_stay_are_told_to_be_gone() -> None:
+def test_letters_without_a_sink_are_reported_as_discarded() -> None:
     call = ["run", "n.yaml", "--source", "rows=rows.csv", "--sink", "out=out/"]
     result = CliRunner().invoke(app, call)
-    assert "the dead letters are gone: --dead WHERE keeps them" in result.stderr
+    assert "the dead letters were discarded: --dead URI keeps them" in result.stderr
     again = CliRunner().invoke(app, [*call[:-1], "out=other/", "--dead", "-"])
     assert "the dead letters are in their sink" in again.stderr
 
 
 def test_a_file_of_letters_appears_at_the_end(spark: SparkSession, tmp_path: Path) -> None:
-    """Until then it is told where they are, and they are not handed to another sink."""
+    """Until then the status has their location, and they are not moved to another sink."""
     source = {"rows": bx.script([*ROWS[:20], bx.EOF, *ROWS[20:]])}
     options: dict[str, Any] = {"checkpoint": tmp_path / "c", "spark": spark}
     first = bx.run(network(), source, dead=str(tmp_path / "dead.csv"), **options).wait()
     parts, _, rest = first.letters.partition(", and in ")
     assert rest == f"{tmp_path}/dead.csv when the run has finished"
     assert list(Path(parts).glob("part-*"))
-    with pytest.raises(bx.BoxcarsError, match="dead letters': what came so far is for .*dead.csv"):
+    with pytest.raises(
+        bx.BoxcarsError, match="dead letters': the results so far are for .*dead.csv"
+    ):
         bx.run(network(), source, dead=str(tmp_path / "dead/"), **options)
     last = bx.run(network(), source, dead=str(tmp_path / "dead.csv"), **options).wait()
     assert last.letters == f"{tmp_path}/dead.csv"
     assert pl.read_csv(last.letters).height == sum(lost["dead"] for lost in last.lost.values())
 
 
-def test_letters_of_before_are_told_too(spark: SparkSession, tmp_path: Path) -> None:
+def test_earlier_letters_are_reported_too(spark: SparkSession, tmp_path: Path) -> None:
     source = {"rows": bx.script([*ROWS[:20], bx.EOF, *ROWS[20:]])}
     options: dict[str, Any] = {"checkpoint": tmp_path / "c", "spark": spark}
     bx.run(network(), source, **options).wait()
@@ -232,7 +234,7 @@ def test_letters_of_before_are_told_too(spark: SparkSession, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("spark")
 def test_a_letter_can_not_write_to_the_terminal(files: Path) -> None:
-    """The example of a reason is the record of a stranger."""
+    """The example of a reason is a record from an untrusted source."""
     (files / "rows.csv").write_text("t,who\nno\x1b[2Jon,b\x1b[31m\n")
     call = ["run", "n.yaml", "--source", "rows=rows.csv", "--sink", "out=out/"]
     said = CliRunner().invoke(app, call).stderr
@@ -240,7 +242,7 @@ def test_a_letter_can_not_write_to_the_terminal(files: Path) -> None:
     assert "\x1b" not in said
 
 
-def test_reasons_are_told_apart_but_not_endlessly() -> None:
+def test_the_number_of_reasons_is_limited() -> None:
     one = pl.DataFrame(
         {
             "source": ["a"] * 3,
@@ -251,7 +253,7 @@ def test_reasons_are_told_apart_but_not_endlessly() -> None:
     counted = count_reasons(one)
     assert counted["a"]["n: '...'"] == Reason(2, "x")
     assert len(counted["a"]["w"].example) < 110
-    many = [{"a": {f"reason {n}": Reason(1, str(n))}} for n in range(3 * MOST)]
+    many = [{"a": {f"reason {n}": Reason(1, str(n))}} for n in range(3 * MAX_REASONS)]
     added = add_reasons(many)["a"]
-    assert len(added) == MOST + 1
-    assert added[OTHERS] == Reason(2 * MOST, str(MOST))
+    assert len(added) == MAX_REASONS + 1
+    assert added[OTHERS] == Reason(2 * MAX_REASONS, str(MAX_REASONS))

@@ -1,4 +1,4 @@
-"""Stored tables in runs on Spark: what a preview gives, and changed exactly once."""
+"""Stored tables in runs on Spark: same results as a preview, and written exactly once."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ CALLS = {"time": "int", "caller": "str", "price": "float"}
 
 
 def counting() -> bx.Network:
-    """Three boxes share a table: one asks, one changes it, one adds to it."""
+    """Three boxes share a table: one reads it, one updates it, one inserts into it."""
     net = bx.Network("counting")
     net.table("seen", key="caller", fields={"caller": "str", "calls": "int"})
     calls, others = (
@@ -52,7 +52,7 @@ Go = Callable[..., bx.Run]
 
 @pytest.fixture
 def go(spark: SparkSession, tmp_path: Path) -> Go:
-    """Start, or go on with, a run of the network."""
+    """Start or resume a run of the network."""
 
     def run(**more: Any) -> bx.Run:
         net = counting()
@@ -81,7 +81,7 @@ def test_the_tables_of_a_run_without_a_checkpoint_can_be_had(go: Go, tmp_path: P
     check(go(checkpoint=None), tmp_path)
 
 
-@pytest.mark.parametrize("point", ["commit", "_forget"])
+@pytest.mark.parametrize("point", ["commit", "_swap"])
 def test_an_epoch_whose_changes_were_made_is_not_run_again(
     go: Go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
@@ -101,7 +101,7 @@ def test_an_epoch_whose_changes_were_made_is_not_run_again(
     check(go(), tmp_path)
 
 
-def test_every_instance_reads_a_table_that_nobody_writes(
+def test_every_instance_reads_a_read_only_table(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_job, "worth_a_shuffle", lambda *_: True)

@@ -1,6 +1,6 @@
-"""A run on a real cluster: a master and two workers of Spark on this machine, for this test.
+"""A run on a real cluster: a Spark master and two workers on this machine, for this test.
 
-The run is stopped and goes on with more instances; then an executor is killed, and a whole worker.
+The run is stopped and resumes with more instances; then an executor is killed, and a worker.
 """
 
 import os
@@ -20,7 +20,7 @@ import time
 import boxcars as bx
 from boxcars.engine.exec import spark_job
 
-spark_job.ALONE = 0
+spark_job.ONE_TASK_ROWS = 0
 network, source, sink, check, master = sys.argv[1:]
 net = bx.load(network)
 sinks = {name: f"{sink}/{name}" for name in net.outputs}
@@ -44,7 +44,7 @@ for instances in (2, 3):
 
 
 def drive(arguments: list[str], one: int, two: int) -> list[str]:
-    """Run the driver; kill the executor of one worker in its middle, and later the other worker."""
+    """Run the driver; kill the executor of one worker meanwhile, and later the other worker."""
     kills = {"epoch 3": (one, "CoarseGrainedExecutorBackend"), "epoch 5": (two, "")}
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": str(Path.cwd())}
     lines = []

@@ -1,4 +1,4 @@
-"""A worker that dies in the middle of an epoch: Spark tries its task again."""
+"""A worker that dies during an epoch: Spark retries its task."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from tests.engine.layout.test_pieces import written
 
 
 def die_once(train: pl.DataFrame) -> pl.DataFrame:
-    """Kill this very process, the first time that tuples come."""
+    """Kill this process, the first time that tuples arrive."""
     mark = Path(train["mark"][0]) if train.height else None
     if mark is not None and not mark.exists():
         mark.touch()

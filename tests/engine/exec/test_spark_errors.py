@@ -1,4 +1,4 @@
-"""What Spark and Java throw becomes one sentence; and Java ends with its run."""
+"""Errors of Spark and Java become one sentence; and Java ends with its run."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ WORKER = "[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Tra
         ),
         (
             ValueError("Python worker exited unexpectedly (crashed)"),
-            "a Python worker was killed, as a system does that is out of memory",
+            "a Python worker was killed, probably because the machine ran out of memory",
         ),
         (
             ValueError(
@@ -103,7 +103,7 @@ except bx.BoxcarsError as error:
 
 
 def children(parent: int) -> dict[int, str]:
-    """All processes below one, with their commands."""
+    """All descendants of a process, with their commands."""
     found: dict[int, tuple[int, str]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -123,7 +123,7 @@ def children(parent: int) -> dict[int, str]:
 
 @pytest.fixture
 def running(tmp_path: Path) -> subprocess.Popen[str]:
-    """A script whose run has done an epoch."""
+    """A script whose run has committed an epoch."""
     script = subprocess.Popen(
         [sys.executable, "-c", RUN],
         cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""Workers of Spark around our tasks."""
+"""Set-up and clean-up of Spark workers around tasks."""
 
 import signal
 import subprocess
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import SparkSession
 
-from boxcars.engine.exec.worker import at_work
+from boxcars.engine.exec.worker import worker_task
 
 LOST = """
 import os
-from boxcars.engine.exec.worker import at_work
+from boxcars.engine.exec.worker import worker_task
 
 reader, writer = os.pipe()
 os.close(reader)
-with at_work():
+with worker_task():
     try:
         os.write(writer, b"during a task")
     except BrokenPipeError:
@@ -34,7 +34,7 @@ def test_a_connection_that_is_lost_between_tasks_ends_a_worker_without_a_word() 
 
 def test_in_a_worker_of_spark(spark: SparkSession) -> None:
     def look(_: Iterable[int]) -> Iterator[tuple[str, str]]:
-        with at_work():
+        with worker_task():
             during = signal.getsignal(signal.SIGPIPE)
         yield str(during), str(signal.getsignal(signal.SIGPIPE))
 

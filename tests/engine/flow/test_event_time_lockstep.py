@@ -1,4 +1,4 @@
-"""Inputs in lockstep: the same steps, tuple by tuple and promise by promise, for any cut."""
+"""Inputs in lockstep: the same steps, with the same tuples and frontiers, for any split."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ START = datetime(2026, 1, 1)
 
 
 def steps(data: dict[str, list[Any]], type_: str, slack: float, trains: int) -> list[Any]:
-    """What each step lets go of each input, the late tuples, and what is promised then."""
+    """The tuples, late tuples and frontier of each input in each step."""
     schema = Schema.of({"t": type_, "n": "int"}, ts="t")
     inputs = {name: Input(schema.fields, "t", slack) for name in data}
     feeds = {
@@ -87,7 +87,7 @@ def test_the_last_order_value_there_is(trains: int) -> None:
 
 
 def sharing(**types: str) -> bx.Network:
-    """Each input asks for, and then adds to, one table."""
+    """Each input reads a table, and then inserts into it."""
     net = bx.Network("n")
     net.table("DB", fields={"k": "int"})
     for name, type_ in types.items():
@@ -113,8 +113,8 @@ def test_a_later_tuple_sees_what_an_earlier_one_stored(trains: int) -> None:
 
 
 @pytest.mark.parametrize("trains", [1, 2, 7])
-def test_a_union_does_not_lag_behind(trains: int) -> None:
-    """What is stored behind a union is there at the same order value, not one later."""
+def test_a_union_adds_no_lag(trains: int) -> None:
+    """Rows stored downstream of a union are visible at the same order value, not one later."""
     net = bx.Network("n")
     net.table("DB", fields={"k": "int"})
     a, b = (net.input(name, ts="t", fields={"t": "int"}) for name in "ab")
@@ -126,7 +126,7 @@ def test_a_union_does_not_lag_behind(trains: int) -> None:
 
 
 def test_at_one_order_value_all_ask_before_any_adds() -> None:
-    """The select has seen the whole of an order value before the insert behind it acts."""
+    """The select sees all tuples of an order value before the insert downstream runs."""
     result = bx.preview(sharing(a="int"), {"a": {"t": [1, 1, 2], "k": [7, 7, 7]}})
     assert result["a"]["t"].to_pylist() == [1, 1]
 
@@ -134,7 +134,7 @@ def test_at_one_order_value_all_ask_before_any_adds() -> None:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=14), st.integers(2, 9))
 @settings(deadline=None, max_examples=40)
 def test_late_tuples_and_windows(rows: list[tuple[int, int]], trains: int) -> None:
-    """Also what is late, what a window gives and what is sorted anew comes at the same step."""
+    """Late tuples, window results and re-sorted tuples come at the same step, too."""
     net = bx.Network("n")
     net.table("DB", fields={"k": "int", "t": "int"})
     stream = net.input("i", ts="t", fields={"t": "int", "k": "int"}, slack=1)
@@ -157,11 +157,11 @@ def test_order_attributes_must_compare() -> None:
     (problem,) = problems(sharing(a="int", b="timestamp"))
     assert problem == (
         "table 'DB': the boxes ask-a, add-a, ask-b, add-b share it, so all inputs need an order "
-        "attribute of one type: that of 'a' is an int, that of 'b' is a timestamp."
+        "attribute of the same type: that of 'a' is an int, that of 'b' is a timestamp."
     )
 
 
-def test_boxes_behind_the_shared_ones_see_whole_trains() -> None:
+def test_boxes_downstream_of_the_shared_ones_see_whole_trains() -> None:
     net = sharing(a="int")
     net.output("more", net.stream("add-a").filter("k > 0").named("behind"))
     result = bx.preview(net, {"a": {"t": list(range(50)), "k": list(range(50))}}, trains=2)

@@ -1,4 +1,4 @@
-"""An input turn by turn: the cut changes neither the order, nor who is late, nor the promise."""
+"""An input turn by turn: the split changes neither order, nor lateness, nor the frontier."""
 
 import math
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ def column(turns: list[Turn], which: str) -> list[int]:
 
 
 def expected(times: list[Any], slack: Any) -> tuple[list[int], list[int]]:
-    """In order and late, from the definition, one tuple at a time."""
+    """Ordered and late tuples by definition, one tuple at a time."""
     kept: list[int] = []
     late: list[int] = []
     greatest = None

@@ -1,7 +1,8 @@
-"""A network in many pieces gives what it gives in one, whatever the pieces are."""
+"""A network in several pieces has the same results as in one, however it is split."""
 
 import json
 import random
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 import boxcars as bx
 from boxcars.connectors.read.splits import FileSplit
 from boxcars.engine.epoch.messages import EpochTask
-from boxcars.engine.epoch.piece_runner import run_here
-from boxcars.engine.layout.pieces import Shape, lay_out
-from boxcars.engine.state.checkpoint import EpochPlan
+from boxcars.engine.epoch.piece_runner import run_in_process
+from boxcars.engine.layout.pieces import Shape, lay_out, make_layout
+from boxcars.engine.state.epoch_records import EpochPlan
+from boxcars.engine.state.storage import LocalStorage
 from boxcars.model.network import Network
 from boxcars.model.serialize import network_to_plain
 from tests.engine.test_transparency import STATEFUL, as_columns, rows
@@ -28,7 +30,7 @@ KINDS = ("filter", "map", "union", "drop", "convert", "use", *STATEFUL, *["aggre
 def run_pieces(
     net: Network, sources: dict[str, pl.DataFrame], folder: Path, shapes: list[Shape]
 ) -> dict[str, list[dict[str, Any]]]:
-    """One epoch for each shape, the inputs cut evenly; what comes out."""
+    """Run one epoch for each shape, with inputs split evenly; return the outputs."""
     text = json.dumps(network_to_plain(net))
     for number, frame in enumerate(sources.values()):
         frame.write_ipc(folder / f"{number}.arrow", compat_level=pl.CompatLevel.oldest())
@@ -41,13 +43,24 @@ def run_pieces(
         final = dict.fromkeys(sources, epoch == len(shapes) - 1)
         sinks = {name: str(folder / f"out{n}") for n, name in enumerate(net.outputs)}
         plan = EpochPlan(epoch, splits, final)
-        task = EpochTask(text, str(folder), plan, before, sinks, shape, shapes[max(epoch - 1, 0)])
-        before = tuple(entry for done in run_here(task) for entry in done.state)
+        task = EpochTask(
+            network=text,
+            storage=LocalStorage(folder, durable=False),
+            folder=str(folder),
+            term=1,
+            plan=plan,
+            state=before,
+            sinks=sinks,
+            shape=shape,
+            durable=False,
+            previous_shape=shapes[max(epoch - 1, 0)],
+        )
+        before = tuple(entry for done in run_in_process(task) for entry in done.state)
     return {name: written(folder / f"out{n}") for n, name in enumerate(net.outputs)}
 
 
 def same(got: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
-    """Equal, and what is not a number too."""
+    """Equality for which NaN equals NaN."""
     return repr(got) == repr(expected)
 
 
@@ -68,7 +81,7 @@ FEW: dict[str, list[Any]] = {
 
 @st.composite
 def crowded(draw: Any, net: Network) -> dict[str, list[dict[str, Any]]]:
-    """Many tuples with few values, so that they meet: ties and equal keys everywhere."""
+    """Many tuples with few values, so that there are many ties and equal keys."""
     data = {}
     for name, entity in net.inputs.items():
         seed = draw(st.integers(0, 2**32))
@@ -90,6 +103,20 @@ shapes = st.builds(
     st.sampled_from(["operator-set-cloud", "operator-cloud"]),
 )
 
+placements = st.lists(st.tuples(shapes, st.none() | st.integers(0, 99)), min_size=1, max_size=5)
+
+
+def placed(net: Network, shape: Shape, seed: int | None) -> Shape:
+    """A shape in which any instance may own any bucket, and some own none; None: equal shares."""
+    if seed is None:
+        return shape
+    chance, owners = random.Random(seed), []
+    for subquery in make_layout(json.dumps(network_to_plain(net)), shape).plan.subqueries:
+        own = [chance.randrange(subquery.instances) for _ in range(subquery.buckets)]
+        if subquery.kind != "pairs":  # its cells can't be moved one by one
+            owners.append((subquery.name, tuple(own)))
+    return replace(shape, owners=tuple(owners))
+
 
 @given(st.data())
 @settings(
@@ -100,18 +127,18 @@ shapes = st.builds(
 def test_pieces_may_change_from_epoch_to_epoch(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """Instances, buckets and strategy differ from epoch to epoch: states are shared out anew."""
+    """Instances, buckets, their owners and the strategy change: states are repartitioned."""
     net = data.draw(networks(boxes=6, only=KINDS, runnable=True))
     inputs = data.draw(rows(net) | crowded(net))
     sources = {name: as_columns(net, name, inputs) for name in inputs}
-    taken = data.draw(st.lists(shapes, min_size=1, max_size=5))
+    taken = [placed(net, *drawn) for drawn in data.draw(placements)]
     got = run_pieces(net, sources, tmp_path_factory.mktemp("pieces"), taken)
     for name, table in bx.preview(net, sources).items():
         assert same(got[name], table.to_pylist())
 
 
 class Numbered(bx.PerKey):
-    """Numbers the tuples of each key, and says farewell a little after the last."""
+    """Numbers the tuples of each key, and emits one more tuple a little after the last."""
 
     keeps: ClassVar[dict[str, str]] = {"number": "int", "due": "int"}
 
@@ -137,11 +164,11 @@ class ByValue(Numbered):
 
 
 def own_boxes(inputs: int) -> Network:
-    """A box of one's own over some inputs, split by key; what it gives is split again, and shed."""
+    """A user-defined box on some inputs, split by key; its output is split again, and shed."""
     fields = {"t": "int", "k": "str", "x": "float"}
     net = bx.Network("own")
     streams = [net.input(f"i{n}", ts="t", fields={**fields, "n": "int"}) for n in range(inputs)]
-    if inputs > 1:  # of other ranks than the first
+    if inputs > 1:  # with other ranks than the first
         streams[1] = streams[1].aggregate(bx.tuples(1), by=("k", "x"), n="count()")
     class_ = Numbered if inputs == 1 else Merged
     numbered = streams[0].custom(class_, *streams[1:], by="k").named("numbered")
@@ -166,14 +193,14 @@ class Merged(Numbered):
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-def test_pieces_of_boxes_of_ones_own_may_change(
+def test_pieces_of_user_defined_boxes_may_change(
     tmp_path_factory: pytest.TempPathFactory, inputs: int, data: st.DataObject
 ) -> None:
-    """Whoever has a key, and since when, what leaves is the same, in the same order."""
+    """The output and its order do not depend on which instance owns a key, or since when."""
     net = own_boxes(inputs)
     found = data.draw(crowded(net))
     sources = {name: as_columns(net, name, found) for name in found}
-    taken = data.draw(st.lists(shapes, min_size=1, max_size=5))
+    taken = [placed(net, *drawn) for drawn in data.draw(placements)]
     got = run_pieces(net, sources, tmp_path_factory.mktemp("pieces"), taken)
     whole = bx.preview(net, sources)
     for name, table in whole.items():
@@ -183,7 +210,7 @@ def test_pieces_of_boxes_of_ones_own_may_change(
 
 
 def test_boxes_do_run_in_many_pieces() -> None:
-    """What the property is worth: the boxes that can be split are."""
+    """Checks the property test itself: the boxes that can be split are split."""
     fields = {"t": "int", "k": "str", "x": "float"}
     net = bx.Network("many")
     one, two = (net.input(name, ts="t", fields=fields) for name in ("one", "two"))

@@ -1,4 +1,4 @@
-"""A look into the arcs of a run."""
+"""Samples of the arcs of a run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from boxcars.model.problem import BoxcarsError
 
 
 def network() -> bx.Network:
-    """A chain that runs as one pipeline, a box with keys behind it, and one with two outputs."""
+    """A chain that runs as one pipeline, followed by a keyed box, and a box with two outputs."""
     net = bx.Network("n")
     rows = net.input("rows", ts="t", fields={"t": "int", "who": "str"})
     double = rows.map(t="t", who="who", twice="2 * t").named("double")
@@ -52,7 +52,7 @@ def test_every_arc_shows_its_last_tuples(running: bx.Run) -> None:
     assert counted[2:] == [(t, who, 5) for t in range(10, 100, 10) for who in "ab"]
 
 
-def test_what_was_seen_stays_until_something_new_has_come(running: bx.Run) -> None:
+def test_a_sample_stays_until_new_tuples_arrive(running: bx.Run) -> None:
     running.peek("rows", seconds=0)
     running.enqueue("rows", rows(0, 5))
     assert running.peek("rows", seconds=20)["t"].to_pylist() == [0, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""What the buckets of a box do and hold."""
+"""Loads and sizes of the buckets of a box."""
 
 import json
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_a_hot_key_makes_a_hot_bucket(spark: SparkSession, tmp_path: Path) -> No
 
 
 def test_long_trains_are_sampled(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
-    """The estimates still add up, and stay near what is counted tuple by tuple."""
+    """The estimates still add up, and are close to the exact counts."""
     found = []
     for sample in (100, 100_000):
         monkeypatch.setattr(bucket_load, "SAMPLE", sample)
@@ -76,9 +76,9 @@ def test_long_trains_are_sampled(monkeypatch: pytest.MonkeyPatch, spark: SparkSe
     assert found[0] == pytest.approx(found[1], abs=0.2)
 
 
-def test_nothing_is_held_behind_the_end_of_a_run_without_checkpoint(spark: SparkSession) -> None:
+def test_no_bucket_sizes_after_a_run_without_checkpoint(spark: SparkSession) -> None:
     running = bx.run(network(), {"calls": calls(100)}, spark=spark)
     running.wait()
     assert running.stats().boxes["counts"].buckets[0].state_rows is None
-    with pytest.raises(Wrong, match="run it with a checkpoint"):
+    with pytest.raises(Wrong, match="give the run a checkpoint"):
         running.stats(held=True)

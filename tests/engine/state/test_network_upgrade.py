@@ -1,4 +1,4 @@
-"""Aurora's modifyNetwork: a run goes on with a network that was changed since."""
+"""Aurora's modifyNetwork: a run resumes with a changed network."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ import boxcars as bx
 
 FIELDS = {"t": "int", "who": "str", "x": "float"}
 SPLIT = 60
-"""The first so many tuples go through the network as it was."""
+"""Number of tuples that go through the old network."""
 
 
 def rows(first: int, stop: int) -> list[dict[str, Any]]:
@@ -19,7 +19,7 @@ def rows(first: int, stop: int) -> list[dict[str, Any]]:
 
 
 def network(limit: int = 3, more: bool = False) -> bx.Network:
-    """Counts by key, and behind them a filter; if wanted also sums, of another input too."""
+    """Counts by key, then a filter; optionally sums, also of another input."""
     net = bx.Network("n")
     feed = net.input("rows", ts="t", fields=FIELDS)
     counts = feed.aggregate(bx.time(30, advance=10), by="who", n="count()").named("count")
@@ -33,7 +33,7 @@ def network(limit: int = 3, more: bool = False) -> bx.Network:
 
 @pytest.fixture
 def go(spark: SparkSession, tmp_path: Path) -> Callable[..., dict[str, list[Any]]]:
-    """Run a network with the same checkpoint until it has read enough; what it gave in all."""
+    """Run a network with the same checkpoint until it has read enough; return all its output."""
     found: dict[str, list[Any]] = {}
 
     def go(
@@ -68,7 +68,7 @@ def go(spark: SparkSession, tmp_path: Path) -> Callable[..., dict[str, list[Any]
 
 
 @pytest.mark.parametrize("instances", [1, 2, 3])
-def test_what_is_the_same_goes_on_as_if_nothing_was_changed(go: Any, instances: int) -> None:
+def test_unchanged_boxes_continue_as_if_nothing_was_changed(go: Any, instances: int) -> None:
     stop = 160
     go(network(), {"rows": rows(0, stop)}, to=SPLIT)
     found = go(
@@ -80,7 +80,7 @@ def test_what_is_the_same_goes_on_as_if_nothing_was_changed(go: Any, instances: 
     assert found["sums"] == bx.preview(network(more=True), later)["sums"].to_pylist()
 
 
-def test_a_box_behind_takes_over_from_what_is_kept(go: Any) -> None:
+def test_a_new_box_continues_from_retained_state_upstream(go: Any) -> None:
     given = rows(0, 160)
     go(network(limit=3), {"rows": given}, to=SPLIT)
     before = bx.preview(network(limit=3), {"rows": rows(0, SPLIT)})["busy"].to_pylist()
@@ -90,7 +90,7 @@ def test_a_box_behind_takes_over_from_what_is_kept(go: Any) -> None:
     assert len(before) > 0 < len(after)
 
 
-def test_a_box_that_was_changed_begins_anew(go: Any) -> None:
+def test_a_changed_box_starts_with_an_empty_state(go: Any) -> None:
     given = rows(0, 160)
 
     def wider(size: int) -> bx.Network:
@@ -113,9 +113,9 @@ def test_an_input_can_be_taken_away(go: Any) -> None:
     assert found["busy"] == bx.preview(network(), {"rows": rows(0, 160)})["busy"].to_pylist()
 
 
-def test_without_leave_it_is_refused(go: Any) -> None:
+def test_it_is_refused_without_modify(go: Any) -> None:
     go(network(), {"rows": rows(0, 160)}, to=SPLIT)
-    with pytest.raises(bx.BoxcarsError, match="keep their states. Say --modify to go on"):
+    with pytest.raises(bx.BoxcarsError, match="keep their state. Use --modify to resume"):
         go(network(limit=4), {"rows": rows(0, 160)}, modify=False)
 
 
@@ -134,10 +134,10 @@ def test_changes_that_would_lose_tuples_are_refused(go: Any) -> None:
     feed = writing.input("rows", ts="t", fields=FIELDS)
     writing.output("busy", feed.insert("INSERT INTO seen VALUES (who)"))
     for net, sentence in (
-        (slack, "input 'rows' is not what it was: give the new one another name"),
-        (stateless, "the first box with a state or drop box can't be added under way"),
-        (other, "output 'busy' has other fields than before"),
-        (writing, "a network that writes stored tables can't be changed under way"),
+        (slack, "input 'rows' has changed: give the changed input a new name"),
+        (stateless, "--modify can't add the first stateful or drop box"),
+        (other, "output 'busy' has different fields"),
+        (writing, "--modify does not support networks that write stored tables"),
     ):
         with pytest.raises(bx.BoxcarsError, match=sentence):
             go(net, {"rows": rows(0, 160)})
@@ -145,12 +145,12 @@ def test_changes_that_would_lose_tuples_are_refused(go: Any) -> None:
 
 def test_a_finished_run_has_nothing_to_go_on_with(go: Any) -> None:
     go(network(), {"rows": rows(0, 30)})
-    with pytest.raises(bx.BoxcarsError, match="this run has read all of its input"):
+    with pytest.raises(bx.BoxcarsError, match="this run has finished and read all of its input"):
         go(network(limit=4), {"rows": rows(0, 30)})
 
 
 def own_network(factor: int) -> bx.Network:
-    """A network whose counts come after a function of the user's; sums do without it."""
+    """A network whose counts depend on a user's function; its sums do not."""
 
     @bx.function
     def scaled(x):
@@ -170,8 +170,8 @@ def test_a_changed_function_is_a_changed_network(go: Any) -> None:
     go(own_network(2), source, to=SPLIT)
     number = len(go(own_network(2), source, to=SPLIT + 20, modify=False)["last"])
     told = (
-        "The code of function scaled has changed. These boxes would begin anew: last; all others "
-        "keep theirs. Say --modify"
+        "The code of function scaled has changed. These boxes would start with an empty state: "
+        "last; all others would keep theirs. Use --modify"
     )
     with pytest.raises(bx.BoxcarsError, match=told):
         go(own_network(3), source, modify=False)

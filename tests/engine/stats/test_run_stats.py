@@ -1,4 +1,4 @@
-"""The statistics of a run: they are those of a preview, go on after a restart, and stay small."""
+"""Statistics of a run: equal to those of a preview, continued after a restart, and bounded."""
 
 import json
 from dataclasses import asdict
@@ -14,7 +14,7 @@ import boxcars as bx
 from boxcars.cli import app
 from boxcars.commands.foreground import progress_line
 from boxcars.engine.layout.pieces import Shape, lay_out
-from boxcars.engine.measure.counters import BoxTotals, Counts, Totals, side_by_side
+from boxcars.engine.measure.counters import BoxTotals, Counts, Totals, sum_counts
 from boxcars.engine.stats.latency import Latency
 from boxcars.engine.stats.run_stats import (
     FOR_LATENCIES,
@@ -39,7 +39,7 @@ def expected(net: bx.Network, data: Any) -> dict[str, list[int]]:
 
 
 def with_records(folder: Path) -> Path:
-    """Calls, some of which are late and some are none."""
+    """Calls, some of which are late, and some are dead letters."""
     rows = calls(800).with_columns(pl.col("time").cast(pl.String))
     broken = pl.int_range(pl.len()) % 100 == 50
     file = folder / "calls.csv"
@@ -60,7 +60,7 @@ def test_they_are_those_of_a_preview(spark: SparkSession, tmp_path: Path) -> Non
     }
 
 
-def test_what_tuples_are_worth(spark: SparkSession) -> None:
+def test_utility_of_tuples(spark: SparkSession) -> None:
     """The mean of a utility graph over the values of an output, also for null and NaN."""
     net = bx.Network("worth")
     rows = net.input("rows", ts="t", fields={"t": "int", "x": "float"})
@@ -196,7 +196,7 @@ outputs:
 
 
 def test_queues(spark: SparkSession) -> None:
-    """Input a has come to 99 and lets go up to 94; b has come to 49 and holds all others back."""
+    """Input a is at 99 and releases tuples up to 94; b is at 49 and holds all others back."""
     net = bx.loads(QUEUES)
     a = bx.script([*({"t": t, "k": t} for t in range(100)), bx.EOF])
     b = bx.script([*({"t": t, "k": t} for t in range(50)), bx.EOF])
@@ -226,7 +226,7 @@ class TestHistory:
         assert stats.boxes["calls"].in_rate == pytest.approx(100)
         assert stats.outputs["counts"].latency == Latency(0.25, 0.25, 0.25)
 
-    def test_who_waits_becomes_slow(self) -> None:
+    def test_waiting_lowers_rates(self) -> None:
         layout = lay_out(network().check().or_raise(), Shape(1, 4))
         history = History(Totals(), 0.0)
         history.note(0.0, 1.0, Totals({"calls": BoxTotals(Counts(tuples_in=100))}, {}), {}, {})
@@ -280,5 +280,5 @@ def test_the_table() -> None:
 def test_sums() -> None:
     one, two = Counts(5, 4, 3, 2, 1.0, 10, 20, 30), Counts(1, 1, 1, 1, 0.5, 7, 8, 9)
     assert one.then(two) == Counts(6, 5, 4, 3, 1.5, 7, 8, 9)
-    assert side_by_side([one, two]) == Counts(6, 5, 4, 3, 1.5, 17, 28, 39)
-    assert side_by_side([]) == Counts()
+    assert sum_counts([one, two]) == Counts(6, 5, 4, 3, 1.5, 17, 28, 39)
+    assert sum_counts([]) == Counts()

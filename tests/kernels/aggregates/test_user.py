@@ -1,4 +1,4 @@
-"""Aggregates of the user's own: against plain Python over what each window holds."""
+"""User-defined aggregates, compared with plain Python over the tuples of each window."""
 
 import math
 import subprocess
@@ -37,7 +37,7 @@ class Digest:
 
 
 class DigestOfParts(Digest):
-    """The same in parts: the order of the parts counts, their number does not."""
+    """The same with combine: the order of the parts matters, their number does not."""
 
     @staticmethod
     def combine(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
@@ -69,7 +69,7 @@ class big_range:  # noqa: N801
 
 @bx.aggregate
 class Initials:
-    """The first letters in a row."""
+    """The first letters, concatenated."""
 
     @staticmethod
     def start() -> str:
@@ -86,7 +86,7 @@ class Initials:
 
 @bx.aggregate
 class Firsts:
-    """The three least, as text: a state that is no number."""
+    """The three least, as text: a state that is not a number."""
 
     @staticmethod
     def start() -> list[int]:
@@ -107,7 +107,7 @@ class Firsts:
 
 @bx.aggregate(compile=True)
 class Tally:
-    """How many."""
+    """The number of values."""
 
     @staticmethod
     def start() -> int:
@@ -120,7 +120,7 @@ class Tally:
 
 @bx.aggregate(compile=True)
 class Weighted:
-    """A sum of products; the state starts as a whole number and becomes a float."""
+    """A sum of products; the state starts as an int and becomes a float."""
 
     @staticmethod
     def start() -> float:
@@ -186,10 +186,10 @@ windows = st.one_of(
 
 @given(windows, data, st.sampled_from([[], ["k"]]), st.integers(1, 9))
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_window_for_any_cut(
+def test_any_window_for_any_split(
     window: bx.Window, rows: list[dict[str, Any]], by: list[str], trains: int
 ) -> None:
-    """What a window holds is told by built-in functions; the rest is plain Python."""
+    """Built-in functions report what a window holds; the rest is plain Python."""
     fields = {f"f{i}": call for i, call in enumerate(NUMBERS)}
     fields |= {"held": "concat(cast(n as text), ' ')", "names": "concat(substr(k, 1, 1))"}
     fields |= {"initials": "initials(k)", "tally": "tally()", "count": "count()"}
@@ -304,12 +304,16 @@ def finish_list(state: int) -> list[int]:
     [
         (parts(), "sum", "'sum' is a built-in aggregate: give yours another name."),
         (parts(), "mean", "'mean' is a built-in aggregate: give yours another name."),
-        (parts(start=None), "w", "the aggregate 'w' needs start."),
-        (parts(add=None), "w", "the aggregate 'w' needs add."),
+        (parts(start=None), "w", "the aggregate 'w' needs a method start."),
+        (parts(add=None), "w", "the aggregate 'w' needs a method add."),
         (parts(add=lambda: 0), "w", "w.add takes 0 arguments, expected the state and the arg"),
         (parts(combine=lambda x: x), "w", "w.combine takes 1 arguments, expected 2 arguments."),
-        (parts(finish=lambda x: x), "w", "say what w gives: def finish(state) -> float."),
-        (parts(finish=finish_list), "w", "w has list[int] as a type, expected one of str, int,"),
+        (
+            parts(finish=lambda x: x),
+            "w",
+            "declare the result type of w: def finish(state) -> float.",
+        ),
+        (parts(finish=finish_list), "w", "w has the type list[int], expected one of str, int,"),
     ],
 )
 def test_mistakes_of_the_class(cls: type, name: str, words: str) -> None:
@@ -348,16 +352,17 @@ def test_mistakes_while_running() -> None:
     for compiled in (True, False):
         said = fail(compiled, add=divide, finish=whole)
         assert said == "box 'a' failed: failing raised ZeroDivisionError: division by zero"
-    assert fail(None, finish=text) == "box 'a' failed: failing gave 'five', which is not an int."
+    said = fail(None, finish=text)
+    assert said == "box 'a' failed: failing returned 'five', which is not an int."
     assert fail(None, finish=half) == (
-        "box 'a' failed: failing.finish gives a float, but it says int."
+        "box 'a' failed: failing.finish returns a float, but declares int."
     )
-    assert fail(False, finish=half) == "box 'a' failed: failing gave 0.0, which is not an int."
+    assert fail(False, finish=half) == "box 'a' failed: failing returned 0.0, which is not an int."
     assert fail(True, start=lambda: "x") == (
         "box 'a' failed: failing can't be compiled: its values are not all numbers."
     )
     assert fail(True, start=lambda: "x", finish=whole) == (
-        "box 'a' failed: failing can't be compiled: its state is not made of numbers."
+        "box 'a' failed: failing can't be compiled: its state has values that are not numbers."
     )
 
 
@@ -393,7 +398,7 @@ class Helped:
 """
 
 
-def test_compiled_code_is_kept_until_anything_changes(tmp_path: Path) -> None:
+def test_compiled_code_is_cached_until_anything_changes(tmp_path: Path) -> None:
     def once(factor: int) -> list[str]:
         (tmp_path / "helped.py").write_text(HELPED.format(factor=factor), encoding="utf-8")
         root = str(Path(bx.__file__).parent.parent)

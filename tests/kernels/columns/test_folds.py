@@ -1,4 +1,4 @@
-"""Folds: the least and the greatest value, and quantiles, where values are NaN or infinite."""
+"""Folds: minimum, maximum and quantiles of values that are NaN or infinite."""
 
 from math import isnan
 from typing import Any
@@ -58,7 +58,7 @@ def test_nan_is_the_greatest(window: bx.Window, values: list[float | None]) -> N
         ([1.0, 3.0], 0.5, 2.0),
     ],
 )
-def test_quantiles_beside_infinity(values: list[float], share: float, found: float) -> None:
+def test_quantiles_with_infinity(values: list[float], share: float, found: float) -> None:
     given = np.array(values)
     ends = np.array([0], np.uint32), np.array([len(values)], np.uint32)
     np.testing.assert_equal(quantiles(given, np.full(len(given), True), *ends, share), [found])

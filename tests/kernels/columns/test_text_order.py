@@ -1,4 +1,4 @@
-"""Texts are put into the order in which Polars has them, or left to it."""
+"""Strings are sorted as Polars sorts them, or left to Polars."""
 
 import polars as pl
 import pytest

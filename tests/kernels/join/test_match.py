@@ -1,4 +1,4 @@
-"""The loops of join, beside the same in a few lines of Python."""
+"""The loops of join, compared with a few lines of Python."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def test_keys_are_numbered_as_they_appear() -> None:
 
 
 @pytest.mark.parametrize("spread", [1, 2**32, 2**40, 0x9E3779B97F4A7C15])
-def test_many_keys_have_as_many_numbers(spread: int) -> None:
+def test_many_keys_are_numbered(spread: int) -> None:
     words = [n * spread % 2**64 for n in range(5000)]
     codes, table = number_keys(keys(words * 2))
     assert codes.tolist() == list(range(5000)) * 2
@@ -47,7 +47,7 @@ def side(tuples: list[tuple[int, int]], size: int, timed: bool, held: int) -> Si
 
 
 def slowly(left: Side, right: Side) -> list[tuple[int, int]]:
-    """Every new tuple looks at all tuples of the other side that came before it."""
+    """Every new tuple is compared with all earlier tuples of the other side."""
     events = sorted(
         [(t, 0, row) for row, t in enumerate(left.order.tolist())]
         + [(t, 1, row) for row, t in enumerate(right.order.tolist())]

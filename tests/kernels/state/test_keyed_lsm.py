@@ -1,4 +1,4 @@
-"""State by key: what is taken is what was put, and idle keys are not touched."""
+"""Keyed state: take returns what was put, and idle keys are not touched."""
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,7 @@ def taken(state: State, keys: list[int]) -> dict[int, list[int]]:
 
 
 @given(steps, st.sets(st.integers(0, 12)))
-def test_a_key_has_what_was_put_last(steps: list[dict[int, list[int]]], keys: set[int]) -> None:
+def test_a_key_has_the_rows_put_last(steps: list[dict[int, list[int]]], keys: set[int]) -> None:
     state = keyed_lsm.start({"rows": EMPTY})
     model: dict[int, list[int]] = {}
     for step in steps:
@@ -45,7 +45,7 @@ def test_a_key_has_what_was_put_last(steps: list[dict[int, list[int]]], keys: se
 
 
 def test_idle_keys_are_not_touched() -> None:
-    """A few busy keys beside many: the large tier stays the same frame."""
+    """A few busy keys among many: the large tier stays the same frame."""
     state = put(keyed_lsm.start({"rows": EMPTY}), {key: [key] for key in range(100_000)})
     large = state["rows.0"]
     for turn in range(50):
@@ -56,13 +56,13 @@ def test_idle_keys_are_not_touched() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 50), max_size=5), max_size=10), st.integers(0, 50))
-def test_a_calendar_reminds_in_time(entries: list[list[int]], now: int) -> None:
+def test_calendar_returns_due_keys(entries: list[list[int]], now: int) -> None:
     calendar = None
     for due in entries:
         times = np.array(due, np.int64)
-        calendar = keyed_lsm.remind(calendar, times, times.astype(np.uint64))
+        calendar = keyed_lsm.add_timers(calendar, times, times.astype(np.uint64))
     if calendar is not None:
-        reminded, rest = keyed_lsm.due_by(calendar, now)
+        reminded, rest = keyed_lsm.split_due(calendar, now)
         whole = sorted(time for due in entries for time in due)
         assert reminded.tolist() == [time for time in whole if time <= now]
         assert rest["due"].to_list() == [time for time in whole if time > now]

@@ -1,4 +1,4 @@
-"""Rows that come at the end and go at the front: nothing that is needed is lost, little copied."""
+"""Segments: no needed row is lost, and few rows are copied."""
 
 import polars as pl
 import pytest
@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 import boxcars as bx
 from boxcars.boxes.aggregate import Aggregate
 from boxcars.boxes.join import Join
-from boxcars.kernels.columns.frames import whole
+from boxcars.kernels.columns.frames import concat_rows
 from boxcars.kernels.join import match, probe
 from boxcars.kernels.join.probe import Codes, Keys, Table
-from boxcars.kernels.state.segments import as_state, moved_on, read_segments
+from boxcars.kernels.state.segments import advance_segments, as_state, read_segments
 
 EMPTY = pl.DataFrame(schema={"n": pl.Int64})
 SCHEMA = bx.Schema.of({"t": "int", "k": "int"}, ts="t")
@@ -23,16 +23,16 @@ def numbers(first: int, end: int) -> pl.DataFrame:
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.floats(0, 1)), max_size=30))
-def test_what_is_needed_is_there(steps: list[tuple[int, float]]) -> None:
+def test_needed_rows_are_retained(steps: list[tuple[int, float]]) -> None:
     segments, came, needed = [EMPTY], 0, 0
     for coming, share in steps:
-        kept = whole(segments)
+        kept = concat_rows(segments)
         held = came - kept.height
         came += coming
         needed += int((came - needed) * share)
-        segments = moved_on(segments, numbers(came - coming, came), needed - held)
+        segments = advance_segments(segments, numbers(came - coming, came), needed - held)
         segments = read_segments(as_state(segments, "s"), "s")
-        found = whole(segments)["n"].to_list()
+        found = concat_rows(segments)["n"].to_list()
         assert found == list(range(came - len(found), came))
         assert came - needed <= len(found) <= 2 * (came - needed) + 1
 
@@ -41,17 +41,17 @@ def test_a_row_is_copied_a_few_times_only() -> None:
     segments = [EMPTY]
     seen: dict[int, pl.DataFrame] = {}
     for turn in range(1000):
-        kept = whole(segments).height
+        kept = concat_rows(segments).height
         new = numbers(10 * turn, 10 * turn + 10)
-        segments = moved_on(segments, new, max(kept + 10 - 5000, 0))
+        segments = advance_segments(segments, new, max(kept + 10 - 5000, 0))
         assert len(segments) < 12
         seen |= {id(segment): segment for segment in segments}
     written = sum(segment.height for segment in seen.values())
     assert written < 10 * 10_000
 
 
-def test_an_open_window_is_not_looked_at() -> None:
-    """A time window takes in tuples; what it keeps from before stays the same frame."""
+def test_an_open_window_is_not_visited() -> None:
+    """A time window processes tuples; the frames it retains stay the same objects."""
     box = Aggregate.build(bx.time(1000), by="k", n="count()")
     many = pl.DataFrame({"t": [0] * 10_000, "k": range(10_000)})
     step = box.step(box.start((SCHEMA,)), (many,), (bx.Frontier(1),), (SCHEMA,))
@@ -65,8 +65,8 @@ def test_an_open_window_is_not_looked_at() -> None:
     assert step.trains["0"]["n"].sum() == 10_049
 
 
-def test_idle_keys_of_a_join_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The keys of a large window are put in order once; then a few busy ones are looked up."""
+def test_idle_keys_of_a_join_are_not_visited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The keys of a large window are sorted once; then a few busy ones are looked up."""
     schemas = (SCHEMA, SCHEMA)
     box = Join(bx.Expr.of("left.k = right.k"), bx.time(1000))
     many = pl.DataFrame({"t": [0] * 10_000, "k": [None, *range(9_999)]}, schema=SCHEMA.dtypes)

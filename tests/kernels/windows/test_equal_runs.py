@@ -1,4 +1,4 @@
-"""Stretches of windows: spread out, they are the windows one by one."""
+"""Equal runs of windows: expanded, they are the single windows."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from boxcars.kernels.windows import equal_runs
 from boxcars.kernels.windows.equal_runs import Panes, closed_windows
 
 Row = tuple[int, int, int, int]
-"""A window, its key, and its tuples from one place up to another."""
+"""A window, its key, and the slice of its tuples."""
 
 PANES = st.lists(st.lists(st.integers(-30, 30), max_size=6).map(sorted), max_size=5)
 FAR = [[0, 3, 10**12], [5, 10**12 + 2], [2 * 10**12]]
 
 
 def one_by_one(keys: list[list[int]], size: int, advance: int, first: int, end: int) -> list[Row]:
-    """Every window in turn, every key in it."""
+    """Every window in turn, and every key in it."""
     found, begin = [], 0
     for key, panes in enumerate(keys):
         windows = {k for p in panes for k in range((p - size) // advance, p // advance + 1)}
@@ -49,13 +49,13 @@ def test_windows(keys: list[list[int]], size: int, advance: int, first: int, end
 
 
 def test_time_may_jump(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equal_runs, "_MANY", 10)
+    monkeypatch.setattr(equal_runs, "_MAX_COUNTERS", 10)
     found = spread_out(FAR, 4, 2, 0, 10**12)
     assert found == one_by_one(FAR, 4, 2, 0, 10**12)
     assert max(window for window, *_ in found) == 10**12 - 1
 
 
-def test_a_tuple_alone_is_one_stretch_and_several_end_where_a_block_begins() -> None:
+def test_a_single_tuple_is_one_run_and_several_end_at_a_block() -> None:
     panes, starts = Panes.of(np.array([7, 7, 8]), 6, 1), np.array([0, 1, 3])
     slices, found = closed_windows(panes, starts, 0, 20)
     assert slices.key.tolist() == [0, 1, 1, 1, 1]

@@ -1,4 +1,4 @@
-"""Rows of windows that are put away: bit by bit the results of windows that have all at hand."""
+"""Incremental windows: bit-identical with windows over all rows in memory."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ Row = tuple[Any, ...]
 
 
 def _risen(steps: Sequence[Row]) -> list[Row]:
-    """Tuples whose times never go down, and whose values seldom do."""
+    """Tuples whose times never decrease, and whose values seldom do."""
     times = np.cumsum([row[0] for row in steps])
     values = np.cumsum([row[5] for row in steps])
     return [(int(t), *row[1:5], int(v)) for t, row, v in zip(times, steps, values, strict=True)]
@@ -62,15 +62,15 @@ PAUSED = [(t, k, t / 3, t, "x", t) for t in (*range(12), *range(40, 55)) for k i
 
 @contextmanager
 def laid_out_from(rows: int) -> Iterator[None]:
-    """A log to which so many rows were added may be too long."""
+    """Compact a log once this many rows were added."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_log, "_FEW", rows)
+        patch.setattr(row_log, "_COMPACT_ROWS", rows)
         yield
 
 
 @contextmanager
 def all_at_hand() -> Iterator[None]:
-    """Nothing is put away, and tuples are not lifted to partial results."""
+    """No log, and tuples are not lifted to partial results."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_of_window, "can_lift", lambda _functions: False)
         yield
@@ -85,7 +85,7 @@ def steps(
     keys: Container[str] | None = None,
     state: State | None = None,
 ) -> Iterator[Step]:
-    """What is done in each step; one ends before each cut, with the time of the next tuple."""
+    """The results of each step; a step ends before each cut, at the time of the next tuple."""
     state = state or box.start((SCHEMA,))
     since, until = min(since, len(rows)), min(until, len(rows))
     for begin, end in pairwise([since, *sorted(c for c in cuts if since < c < until), until]):
@@ -101,7 +101,7 @@ def steps(
 
 
 def found(box: Aggregate, rows: list[Row], cuts: list[int]) -> list[pl.DataFrame]:
-    """All that leaves, and all that is late."""
+    """All output tuples, and all late ones."""
     done = list(steps(box, rows, cuts))
     return [pl.concat([step.trains[port] for step in done]) for port in ("0", "late")]
 
@@ -114,7 +114,7 @@ def found(box: Aggregate, rows: list[Row], cuts: list[int]) -> list[pl.DataFrame
 @example(STEADY, 6, 6, [*range(0, 60, 3)], True)
 @example(STEADY, 7, 9, [*range(0, 60, 3)], False)
 @example(PAUSED, 7, 5, [*range(0, 60, 2)], True)
-def test_the_same_to_the_last_bit(
+def test_results_are_bit_identical(
     kind: str, few: int, rows: list[Row], size: int, advance: int, cuts: list[int], keyed: bool
 ) -> None:
     window = WINDOWS[kind](size, advance)
@@ -130,7 +130,7 @@ def test_the_same_to_the_last_bit(
 @settings(deadline=None, max_examples=12)
 @given(tuples, st.integers(1, 12), st.integers(1, 12), cuts)
 @example(STEADY, 5, 2, [*range(0, 60, 3)])
-def test_all_at_hand_any_cut_gives_the_same(
+def test_results_do_not_depend_on_the_split_with_all_rows_in_memory(
     kind: str, rows: list[Row], size: int, advance: int, cuts: list[int]
 ) -> None:
     box = Aggregate.build(WINDOWS[kind](size, advance), by="k", fields=FUNCTIONS)
@@ -143,10 +143,10 @@ def test_all_at_hand_any_cut_gives_the_same(
 @settings(deadline=None, max_examples=12)
 @given(tuples, cuts, st.integers(0, 60), st.sets(st.sampled_from(["a", "b"])))
 @example(STEADY, [*range(0, 60, 2)], 37, {"a", "b"})
-def test_states_of_several_places_go_together(
+def test_states_of_several_instances_merge(
     kind: str, rows: list[Row], cuts: list[int], at: int, keys: set[str]
 ) -> None:
-    """Each key was in a place of its own; those that are ours go on in another place."""
+    """Each key was on its own instance; the owned ones continue on another."""
     box = Aggregate.build(WINDOWS[kind](5, 2), by="k", fields=FUNCTIONS)
     rows = [row for row in rows if row[1] in ("a", "b")]
     expected = pl.concat([step.trains["0"] for step in steps(box, rows, [], keys=keys)])
@@ -179,12 +179,12 @@ def test_two_keys_may_share_a_hash(kind: str, rows: list[Row], cuts: list[int]) 
 
 
 @pytest.mark.parametrize("kind", WINDOWS)
-def test_a_step_looks_at_what_comes_and_leaves(kind: str) -> None:
+def test_a_step_visits_only_rows_that_enter_or_leave(kind: str) -> None:
     rows = [(t, k, t / 3, t, "x", t) for t in range(600) for k in ("a", "b")]
     box = Aggregate.build(WINDOWS[kind](150, 1), by="k", n="count()")
     looked_at: list[int] = []
 
-    def take(*given: Any) -> row_log.Found | None:
+    def take(*given: Any) -> row_log.KeyedRows | None:
         taken = original(*given)
         looked_at.append(0 if taken is None else taken.rows.height)
         return taken
@@ -201,7 +201,7 @@ def test_a_step_looks_at_what_comes_and_leaves(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tuples", "value"])
-def test_windows_that_are_blocks_put_nothing_away(kind: str) -> None:
+def test_windows_aligned_to_blocks_store_no_rows(kind: str) -> None:
     box = Aggregate.build(WINDOWS[kind](7, 7), by="k", n="count()")
     for step in steps(box, STEADY, [*range(60)]):
         assert not [name for name in step.state if name.startswith("log.")]

@@ -1,4 +1,4 @@
-"""Panes that are condensed, windows that slide: bit by bit what the tuples themselves give."""
+"""Condensed panes and shared aggregates: bit-identical with results over the tuples."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,19 +60,19 @@ MODES = {
 
 @contextmanager
 def keeping(mode: str) -> Iterator[None]:
-    """When panes are condensed, and when windows that slide share what they have in common."""
+    """When panes are condensed, and when sliding windows share aggregates."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panes, "_WORTH", 0)
-        patch.setattr(panes, "_DENSE", MODES[mode]["dense"])
-        patch.setattr(pane_prefixes, "_WORTH", 0)
-        patch.setattr(pane_prefixes, "_LARGE", MODES[mode]["large"])
+        patch.setattr(panes, "_MIN_ROWS", 0)
+        patch.setattr(panes, "_ROWS_PER_PANE", MODES[mode]["dense"])
+        patch.setattr(pane_prefixes, "_MIN_ROWS", 0)
+        patch.setattr(pane_prefixes, "_CACHE_RATIO", MODES[mode]["large"])
         yield
 
 
 def results(
     box: Aggregate, rows: list[Any], cuts: list[int], last: bx.Frontier = END, placed: bool = True
 ) -> Iterator[tuple[State, Any]]:
-    """What leaves in each step; a step ends at each cut."""
+    """The output of each step; a step ends at each cut."""
     state, begin = box.start((SCHEMA,)), 0
     for end in [*sorted(cuts), 99]:
         new = [row for row in rows if begin <= row[0] < end]
@@ -84,7 +84,7 @@ def results(
 
 
 def _train(rows: list[Any]) -> pl.DataFrame:
-    """Tuples with positions that do not depend on the cuts, as where a network drops some."""
+    """Tuples with positions that do not depend on the cuts, as in a network with a drop."""
     train = pl.DataFrame(rows, schema=SCHEMA.dtypes, orient="row")
     return train.with_columns((pl.col("t") * 7 + pl.col("k").str.len_chars()).alias(POSITION))
 
@@ -101,7 +101,7 @@ def _train(rows: list[Any]) -> pl.DataFrame:
 @example([(6, "a", 1.0, 1, "x")] + [(12, "a", 1.0, 1, "x")] * 9, 10, 5, [14, 20], True)
 @example([(t, k, t / 3, t, "x") for t in range(30) for k in "ab"], 12, 1, [*range(31)], True)
 @example([(t, "a", t / 3, t, "x") for t in range(0, 30, 4)], 11, 2, [*range(31)], False)
-def test_the_same_to_the_last_bit(
+def test_results_are_bit_identical(
     mode: str, rows: list[Any], size: int, advance: int, cuts: list[int], keyed: bool
 ) -> None:
     box = Aggregate.build(bx.time(size, advance), by=["k"] if keyed else [], fields=FUNCTIONS)
@@ -117,7 +117,7 @@ def test_the_same_to_the_last_bit(
 @given(tuples, st.integers(1, 12), st.integers(1, 12), st.lists(st.integers(0, 30), max_size=12))
 @example([(6, "a", 1.0, 1, "x")] * 9, 10, 5, [14])
 @example([(t, k, t / 3, t, "x") for t in range(30) for k in "ab"], 12, 2, [*range(31)])
-def test_what_is_open_at_the_end_is_flushed(
+def test_open_windows_are_flushed_at_the_end(
     mode: str, rows: list[Any], size: int, advance: int, cuts: list[int]
 ) -> None:
     box = Aggregate.build(bx.time(size, advance, flush=True), by="k", fields=FUNCTIONS)
@@ -139,10 +139,10 @@ def test_what_is_open_at_the_end_is_flushed(
 )
 @example([(t, k, 1.0, 1, "x") for t in range(20) for k in "ab"], [10, 12], {"b"})
 @example([(t, k, t / 3, 1, "x") for t in range(30) for k in "ab"], [10, 11, 12, 13], {"a", "b"})
-def test_states_of_several_places_go_together(
+def test_states_of_several_instances_merge(
     here: str, there: str, rows: list[Any], cuts: list[int], keys: set[str]
 ) -> None:
-    """Each place keeps what it has in its own way; the keys that are ours go on."""
+    """Each instance stores its state in its own form; the merged state has the owned keys."""
     box = Aggregate.build(bx.time(9, 2), by="k", fields=FUNCTIONS)
     rows = [row for row in rows if row[1] in "ab"]
     ((_, expected),) = results(box, rows, [])
@@ -171,8 +171,8 @@ def test_states_of_several_places_go_together(
 
 @pytest.mark.parametrize("by", [[], ["k"]])
 @pytest.mark.parametrize("mode", MODES)
-def test_a_count_needs_nothing_of_a_tuple(mode: str, by: list[str]) -> None:
-    """Not even a position, where nobody asks for one."""
+def test_a_count_needs_no_columns(mode: str, by: list[str]) -> None:
+    """Not even a position, where none is needed."""
     rows = [(t, k, None, None, None) for t in range(30) for k in "aab"]
     box = Aggregate.build(bx.time(12, 5), by=by, n="count()")
     with keeping("as they are"):
@@ -182,7 +182,7 @@ def test_a_count_needs_nothing_of_a_tuple(mode: str, by: list[str]) -> None:
     assert pl.concat(found).equals(expected)
 
 
-def test_few_tuples_and_those_that_come_alone_are_kept_as_they_are() -> None:
+def test_few_and_sparse_tuples_are_not_condensed() -> None:
     box = Aggregate.build(bx.time(10, 1), by="k", n="count()")
     for keys, tuples_, dense in ((5, 5000, True), (5, 500, False), (5000, 5000, False)):
         rows = [(0, str(n % keys), None, None, None) for n in range(tuples_)]

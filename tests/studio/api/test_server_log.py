@@ -1,4 +1,4 @@
-"""The terminal of the studio: sentences, whatever browsers and Ctrl-C do."""
+"""The studio's terminal output: sentences only, whatever browsers and Ctrl-C do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import connect
 
-from boxcars.studio.api.server_log import quieten
+from boxcars.studio.api.server_log import install_filter
 from tests.studio.page.browser import chromium
 from tests.studio.server import TOKEN
 
@@ -29,7 +29,7 @@ UNFINISHED = (
 def test_ctrl_c_with_browsers_and_requests_under_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    """Once or twice: the studio says that it is closed, and nothing else."""
+    """Pressed once or twice: the studio prints that it is closed, and nothing else."""
     monkeypatch.setenv("BOXCARS_TOKEN", TOKEN)
     command = [sys.executable, "-m", "boxcars.cli", "studio", "--no-open", str(tmp_path)]
     pipe = subprocess.PIPE
@@ -61,9 +61,9 @@ def watch_nothing(host: str) -> None:
         watching.recv(10)
 
 
-def test_an_error_that_nobody_has_foreseen(caplog: pytest.LogCaptureFixture) -> None:
-    """It is told in one line, with the place."""
-    quieten()
+def test_an_unexpected_error(caplog: pytest.LogCaptureFixture) -> None:
+    """It is reported in one line, with its location."""
+    install_filter()
     logger = logging.getLogger("uvicorn.error")
     logger.propagate = True
     with caplog.at_level(logging.ERROR, "uvicorn.error"):
@@ -75,6 +75,6 @@ def test_an_error_that_nobody_has_foreseen(caplog: pytest.LogCaptureFixture) -> 
         logger.error("Traceback (most recent call last)\n  ...\nasyncio.CancelledError\n")
     first, second = (record.getMessage() for record in caplog.records)
     assert first.startswith("a request failed in test_server_log.py line ")
-    assert "with ValueError: a long story. This is an error of Boxcars" in first
+    assert "with ValueError: a long story. This is a bug in Boxcars" in first
     assert second == "TypeError: no such thing"
     assert "Traceback" not in caplog.text

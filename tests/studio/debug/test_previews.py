@@ -71,10 +71,10 @@ def test_what_windows_of_a_key_hold(served: Served) -> None:
 
 def test_breakpoints(served: Served) -> None:
     path = f"/api/previews/{start(served)['id']}/step"
-    dear, hourly = {"arc": "calls", "where": "price > 5"}, {"arc": "hourly"}
-    found = served.post(path, {"until": [hourly, dear]})
+    expensive, hourly = {"arc": "calls", "where": "price > 5"}, {"arc": "hourly"}
+    found = served.post(path, {"until": [hourly, expensive]})
     assert (found["position"], found["stopped_at"]) == (2, "calls")
-    found = served.post(path, {"until": [hourly, dear]})
+    found = served.post(path, {"until": [hourly, expensive]})
     assert (found["stopped_at"], found["arcs"]["hourly"]["fresh"]) == ("hourly", 1)
     _, sentence = served.refused("POST", path, {"until": [{"arc": "hourly", "where": "nn > 1"}]})
     assert sentence == "unknown field 'nn'. Did you mean 'n'?"
@@ -137,6 +137,20 @@ def test_samples_fit_any_schema(served: Served) -> None:
         assert (begun["total"], begun["dead"]) == (12, [])
     other = served.post("/api/sample", {"network": net, "input": "a", "rows": 12, "seed": 2})
     assert other["rows"] != found["rows"]
+
+
+def test_arrival_times_in_a_preview(served: Served) -> None:
+    """The run will stamp the tuples; here they are a second apart."""
+    entity = {"ts": "arrival", "fields": {"who": "str"}}
+    net = {"name": "n", "inputs": {"calls": entity}, "outputs": {"o": {"from": "calls"}}}
+    sample = served.post("/api/sample", {"network": net, "input": "calls", "rows": 2})
+    assert sample["text"].splitlines()[0] == "who"
+    begun = start(served, net, sample["rows"])
+    end = served.post(f"/api/previews/{begun['id']}/step", {"to": "end"})
+    assert [row["arrival"] for row in end["outputs"]["o"]["rows"]] == [
+        "1970-01-01T00:00:00Z",
+        "1970-01-01T00:00:01Z",
+    ]
 
 
 def test_a_plan(served: Served) -> None:
@@ -205,7 +219,7 @@ def test_tests_of_a_network(served: Served) -> None:
     found = served.post("/api/tests/run", {"network": CHEAP, "tests": kept["tests"]})
     assert [result["passed"] for result in found] == [True, True, False]
     assert found[2]["difference"] == (
-        "cheap: row 1: expected n=2, got n=1\ncheap: row 2 did not come: n=1"
+        "cheap: row 1: expected n=2, got n=1\ncheap: row 2 is missing: n=1"
     )
     (network,) = [n for n in served.get("/api/networks") if n["file"] == "tested.yaml"]
     assert network["tests"]

@@ -1,1 +1,1 @@
-"""The page of the studio in a real browser."""
+"""The studio's page in a real browser."""

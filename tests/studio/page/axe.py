@@ -1,4 +1,4 @@
-"""What axe-core, the judge of accessibility, has to say about the page."""
+"""Accessibility violations of the page, found by axe-core."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ RUN = """rules => axe.run(document, {
 
 
 def bring_axe(page: Page) -> None:
-    """Let it be there, whatever is loaded next."""
+    """Load axe-core into every page that is opened."""
     page.add_init_script(path=AXE)
 
 
 def violations(page: Page, *rules: str) -> list[str]:
-    """Grave violations of all rules, or of some, each with the element and why."""
+    """Serious violations of all or some rules, each with its element and reason."""
     page.evaluate("() => Promise.allSettled(document.getAnimations().map(a => a.finished))")
     found = page.evaluate(RUN, list(rules))["violations"]
     return [

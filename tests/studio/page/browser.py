@@ -1,4 +1,4 @@
-"""A real Chromium, and a person who uses the page in it."""
+"""A real Chromium, and a user of the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT = "name => document.activeElement?.closest(`[data-testid='${name}']`) !== nul
 
 @dataclass
 class Person:
-    """Somebody who looks at the page; ``complaints`` is what the browser said of it."""
+    """A user of the page; ``complaints`` are the errors that the browser logged."""
 
     page: Page
     address: str
@@ -42,7 +42,7 @@ class Person:
             self.complaints.append(f"{answer.status} {answer.url}")
 
     def see(self, name: str) -> Locator:
-        """A part of the page, by its name for tests."""
+        """A part of the page, by its test id."""
         return self.page.get_by_test_id(name)
 
     def click(self, *names: str) -> None:
@@ -61,15 +61,15 @@ class Person:
         self.open()
         self.click(f"template-{name}")
         expect(self.see("gallery")).to_have_count(0)
-        expect(self.see("check-state")).to_have_text("all right")
+        expect(self.see("check-state")).to_have_text("no problems")
 
     def write(self, name: str, text: str) -> None:
-        """Put a text into a field, and be done with it."""
+        """Enter a text into a field, and leave the field."""
         self.see(name).fill(text)
         self.see(name).press("Enter")
 
     def write_code(self, name: str, text: str) -> None:
-        """Put a text into an editor of expressions, key by key."""
+        """Type a text into an expression editor, key by key."""
         self.see(name).locator(".cm-content").click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.type(text)
@@ -79,7 +79,7 @@ class Person:
         self.write("entity-name", name)
 
     def add_fields(self, fields: dict[str, str]) -> None:
-        """New fields of a map or an aggregate, each with its expression."""
+        """Add fields to a map or an aggregate, each with its expression."""
         for number, (name, text) in enumerate(fields.items()):
             self.click("add-fields")
             self.write(f"name-fields-{number}", name)
@@ -90,7 +90,7 @@ class Person:
         return self.see(f"node-{node}").locator(f'.react-flow__handle.{kind}[data-handleid="{id}"]')
 
     def drag(self, start: Locator, end: Locator) -> None:
-        """Press at the middle of one thing, and let go at the middle of another."""
+        """Drag from the centre of one element to the centre of another."""
         mouse = self.page.mouse
         for place, act in ((start, mouse.down), (end, mouse.up)):
             box = place.bounding_box()
@@ -105,7 +105,7 @@ class Person:
         self.drag(self.handle(source, "right", port), self.handle(target, "left", index))
 
     def search(self, words: str) -> None:
-        """Do what the search knows by some words, with the keyboard."""
+        """Run a command of the search, with the keyboard."""
         self.page.keyboard.press("Control+k")
         expect(self.see("commands-input")).to_be_focused()
         self.page.keyboard.type(words)
@@ -113,7 +113,7 @@ class Person:
         expect(self.see("commands")).to_have_count(0)
 
     def tab_to(self, name: str, most: int = 80) -> None:
-        """Go to a part of the page with the Tab key alone."""
+        """Focus a part of the page with the Tab key alone."""
         for _ in range(most):
             if self.page.evaluate(AT, name):
                 return
@@ -134,9 +134,9 @@ def chromium(
     height: int = 800,
     trusting: bool = False,
 ) -> Iterator[Person]:
-    """A window of Chromium; if it is trusting, certificates may vouch for themselves."""
+    """A window of Chromium, which may accept self-signed certificates."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
-    assert found, "Chromium is not installed: bin/test sees to it"
+    assert found, "Chromium is not installed: bin/test installs it"
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=found, args=["--no-sandbox"])
         try:

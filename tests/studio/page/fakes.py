@@ -1,4 +1,4 @@
-"""A run as the page sees it, without one: what it tells is up to the test."""
+"""A fake run: the test decides what it reports to the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.studio.page.networks import NO_HISTORY, fake_injector, fake_run, fake
 
 
 class FakeRun:
-    """A run that tells what it is made to tell; ``asked`` has what the page wanted of it."""
+    """A fake run; ``asked`` has the requests of the page."""
 
     def __init__(self, person: Person, **known: Any) -> None:
         self._run = fake_run() | known
@@ -32,7 +32,7 @@ class FakeRun:
         return [self._run]
 
     def _answer(self, route: Route) -> None:
-        """Note an order; it is carried out, unless there is a refusal."""
+        """Record a request, and answer it; with a refusal, if one is set."""
         request = route.request
         self.asked.append((request.method, request.url.rpartition("/")[2], request.post_data_json))
         if self.refusal is not None:
@@ -53,16 +53,20 @@ class FakeRun:
         self._socket.send(json.dumps(message))
 
     def find(self, *phones: int) -> None:
-        """Results."""
+        """Send results."""
         rows = [{"phone": phone, "speed": 900} for phone in phones]
         outputs = {"frauds": {"epoch": 1, "rows": rows, "total": len(rows)}}
         self.tell({"type": "rows", "outputs": outputs})
 
+    def happen(self, *events: dict[str, Any]) -> None:
+        """Send events."""
+        self.tell({"type": "events", "events": list(events)})
+
     def measure(self, number: int) -> None:
-        """Statistics; all rates and counts are this number."""
+        """Send statistics in which all rates and counts are this number."""
         self.tell({"type": "stats", "stats": fake_stats(number)})
 
     def end(self, state: str, sentence: str) -> None:
-        """It is over."""
+        """End the run."""
         self._run |= {"state": state, "sentence": sentence, "ended": 2.0}
         self.tell({"type": "status", "run": self._run})

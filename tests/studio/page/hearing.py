@@ -1,4 +1,4 @@
-"""What Chromium tells a screen reader: the tree that it keeps for those who do not see the page."""
+"""Chromium's accessibility tree: what screen readers get to announce."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 @dataclass(frozen=True)
 class Heard:
-    """A thing as it is announced; ``live`` is how news of it are, if they are at all."""
+    """An element as announced; ``live`` is how its changes are announced, if at all."""
 
     role: str
     name: str
@@ -26,7 +26,7 @@ class Heard:
 
 
 def listen(page: Page) -> list[Heard]:
-    """All things that are announced, in the order in which they are read."""
+    """All announced elements, in reading order."""
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     session.detach()

@@ -1,4 +1,4 @@
-"""Networks that the tests of the page draw and open."""
+"""Networks for the page's tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def high_mobility(where: str) -> bx.Network:
 
 
 def chain(boxes: int) -> dict[str, Any]:
-    """A wide network: rows of ten boxes, one behind the other."""
+    """A wide network: rows of ten boxes in sequence."""
     fields = {"time": "int", "price": "float"}
     made: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
@@ -41,7 +41,7 @@ def chain(boxes: int) -> dict[str, Any]:
 
 
 def fake_run() -> dict[str, Any]:
-    """A run as the API tells of it, without one."""
+    """A fake run, as in the API."""
     plain = json.loads(bx.dumps(high_mobility("speed > 110"), "json"))
     nothing: dict[str, Any] = {"read": {}, "out": {}, "feeds": ["calls"], "taps": ["frauds"]}
     known = {"id": "busy", "name": "busy", "network": plain, "state": "running", "sentence": ""}
@@ -52,15 +52,22 @@ def fake_run() -> dict[str, Any]:
 
 
 def fake_injector() -> dict[str, Any]:
-    """An injector of that run."""
-    known = {"id": "some", "run": "busy", "inputs": ["calls"], "source": "made-up tuples"}
+    """A fake injector of that run."""
+    known = {"id": "some", "run": "busy", "inputs": ["calls"], "source": "generated tuples"}
     pace = {"rate": 500.0, "speed": None, "measured": 499.0, "batch": 100, "injectors": 2}
     rest = {"sentence": "", "sent": 5_000, "stamp": False, "left_out": 0, "reason": "", "late": 0}
     return known | pace | rest | {"state": "running"}
 
 
+def fake_event(number: int, kind: str, cause: str = "so it is.", box: str = "") -> dict[str, Any]:
+    """A fake event of that run, in the second of its number."""
+    figures = {"tuples": float(number)}
+    times = {"n": number, "at": float(number), "epoch": number}
+    return times | {"kind": kind, "cause": cause, "figures": figures, "box": box}
+
+
 def fake_stats(number: int) -> dict[str, Any]:
-    """The statistics of that run, each a second later than those before."""
+    """Fake statistics of that run, each a second later than the last."""
     counts = ("tuples_in", "tuples_out", "late", "dead", "queue", "state_rows", "state_bytes")
     piece = dict.fromkeys(counts, number) | {"cost": 1.0, "selectivity": 1.0, "share": 0.1}
     piece |= {"latency": 0.01}

@@ -1,4 +1,4 @@
-"""The pictures of the studio in the docs: ``bin/screenshots`` writes them.
+"""The screenshots of the studio in the docs: ``bin/screenshots`` writes them.
 
 Each shows the real page in Chromium; the run is a real one, on Spark.
 """
@@ -33,7 +33,7 @@ def compose(person: Person, shoot: _Shoot) -> None:
     person.page.wait_for_timeout(500)
     shoot("check")
     person.write_code("expr-fields-2", "round(3600 * distance(x1, y1, x2, y2) / seconds) / 2")
-    expect(see("check-state")).to_have_text("all right")
+    expect(see("check-state")).to_have_text("no problems")
     person.page.keyboard.press("Escape")
     person.click("dock-diff")
     expect(see("changes")).to_contain_text("speed")
@@ -42,7 +42,7 @@ def compose(person: Person, shoot: _Shoot) -> None:
 
 
 def preview(person: Person, shoot: _Shoot) -> None:
-    """Half-way through sample data, with the contents of a window."""
+    """Halfway through sample data, with the content of a window."""
     person.open_template("high-mobility")
     person.click("mode-preview", "make-up")
     person.see("preview-train").fill("100")
@@ -66,7 +66,7 @@ def plan(person: Person, shoot: _Shoot) -> None:
 
 
 def start(person: Person, shoot: _Shoot) -> None:
-    """A run, and how it is started."""
+    """The start dialog, and a run."""
     person.open_template("high-mobility")
     person.click("run")
     person.write("feed-rate", "2000")
@@ -81,7 +81,7 @@ def start(person: Person, shoot: _Shoot) -> None:
 
 
 def watch(person: Person, shoot: _Shoot) -> None:
-    """The run once more: one of its boxes, in the dark."""
+    """The run again: one of its boxes, in the dark theme."""
     person.open_template("high-mobility")
     person.click("mode-watch")
     person.page.wait_for_timeout(2_000)
@@ -104,7 +104,7 @@ class _Shoot:
 
 
 def main(folder: Path, *names: str) -> None:
-    """Write the pictures of some scenes to a folder, or all of them."""
+    """Write the screenshots of some scenes, or of all, to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     scenes = {compose: False, preview: False, plan: False, start: False, watch: True}
     scenes = {s: dark for s, dark in scenes.items() if not names or s.__name__ in names}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from boxcars.cli import app as boxcars
 from boxcars.studio.runs.history import History, measured
-from boxcars.studio.runs.results import SHOWN, Tail, brought_up
+from boxcars.studio.runs.results import SHOWN, Tail, with_last_rates
 
 PIECE = {"cpu": 0.25, "latency": 0.75}
 STATS = {
@@ -66,14 +66,14 @@ def test_the_tail_of_an_output(tmp_path: Path) -> None:
     assert (tail.rows(9).epoch, tail.rows(9).total) == (4, 450)
 
 
-def test_last_counts_keep_the_rates_of_before() -> None:
+def test_final_counts_keep_the_last_rates() -> None:
     piece, lately = {"tuples_in": 4, "latency": None}, {"tuples_in": 2, "latency": 0.5}
     box = {"tuples_in": 9, "in_rate": 0.1, "pieces": [piece, piece]}
     final = {"boxes": {"a": box}, "outputs": {}}
     last = {"boxes": {"a": {"tuples_in": 5, "in_rate": 3.0, "pieces": [lately]}}, "outputs": {}}
     kept = [{"tuples_in": 4, "latency": 0.5}, piece]
-    assert brought_up(last, final)["boxes"] == {"a": {**box, "in_rate": 3.0, "pieces": kept}}
-    assert brought_up(None, final) is final
+    assert with_last_rates(last, final)["boxes"] == {"a": {**box, "in_rate": 3.0, "pieces": kept}}
+    assert with_last_rates(None, final) is final
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The studio as a process: what a newcomer sees, over TLS, and when it is killed and comes back."""
+"""The studio as a process: first use, TLS, and recovery after a kill."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.studio.test_networks import CHEAP
 
 @contextmanager
 def studio(folder: Path, token: str, options: Sequence[str]) -> Iterator[str]:
-    """``boxcars studio`` in a process of its own, killed in the end; gives its address."""
+    """``boxcars studio`` in its own process, killed at the end; yields its address."""
     command = [sys.executable, "-m", "boxcars.cli", "studio", "--no-open", *options, str(folder)]
     environment = {**os.environ, "BOXCARS_TOKEN": token}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -39,14 +39,14 @@ def studio(folder: Path, token: str, options: Sequence[str]) -> Iterator[str]:
 
 
 def count_clicks(page: Page) -> None:
-    """Also a mark that is gone if the page is loaded again."""
+    """Count clicks; the counter also marks that the page was not reloaded."""
     page.evaluate("() => { window.clicks = 0; }")
     page.evaluate("() => addEventListener('click', () => { window.clicks += 1; }, true)")
 
 
 @pytest.mark.usefixtures("page")
 def test_a_newcomer_and_a_studio_that_is_killed(tmp_path: Path) -> None:
-    """One click to results. The page outlives the studio, and goes on with the next one."""
+    """One click to results. The page outlives the studio, and reconnects to the next one."""
     cert, key = certificate(tmp_path)
     folder = tmp_path / "networks"
     folder.mkdir()
@@ -60,7 +60,7 @@ def test_a_newcomer_and_a_studio_that_is_killed(tmp_path: Path) -> None:
             assert person.page.evaluate("() => window.clicks") == 1
             see_charts_of_a_box(person)
             assert person.complaints == []
-        expect(person.see("lost")).to_contain_text("does not answer")
+        expect(person.see("lost")).to_contain_text("does not respond")
         until(lambda: str(folder) not in processes())  # the run has heard of it as well
         with studio(folder, "second", options) as address:
             see_it_again(person, address)
@@ -68,7 +68,7 @@ def test_a_newcomer_and_a_studio_that_is_killed(tmp_path: Path) -> None:
 
 
 def see_results(person: Person) -> None:
-    """The first screen has one thing to do."""
+    """The first screen offers one action."""
     see = person.see
     expect(see("run-example")).to_be_focused()
     person.click("run-example")
@@ -79,7 +79,7 @@ def see_results(person: Person) -> None:
 
 
 def see_charts_of_a_box(person: Person) -> None:
-    """All figures of a box: of it, of its instances, and of the results behind it."""
+    """All charts of a box: its own, of its instances, and of the downstream results."""
     person.click("node-pairs")
     charts = person.see("charts")
     figures = ("in_rate", "out_rate", "cost", "latency", "cpu", "state_rows", "instances")
@@ -91,7 +91,7 @@ def see_charts_of_a_box(person: Person) -> None:
 
 
 def see_it_again(person: Person, address: str) -> None:
-    """The next studio has another token, which comes with its address."""
+    """The next studio has a new token, which is in its address."""
     see = person.see
     expect(see("lost")).to_have_count(0)
     expect(see("run-state")).to_have_text("stopped")
@@ -104,11 +104,11 @@ def see_it_again(person: Person, address: str) -> None:
     person.page.evaluate("address => { location.href = address; }", address)
     delete.click()
     person.click("ask-yes")
-    expect(see("watch")).to_contain_text("Nothing runs.")
+    expect(see("watch")).to_contain_text("No runs.")
 
 
-def test_a_run_that_fails_and_goes_on(person: Person, served: Served) -> None:
-    """A file is not there: a sentence says so. When it is there, the run goes on."""
+def test_a_run_that_fails_and_is_resumed(person: Person, served: Served) -> None:
+    """A missing file is reported. Once it exists, the run can be resumed."""
     see = person.see
     served.call("PUT", "/api/networks/cheap.yaml", {"network": CHEAP})
     person.open()
@@ -133,7 +133,7 @@ def test_a_run_that_fails_and_goes_on(person: Person, served: Served) -> None:
 def test_on_a_cluster_beside_this_machine(
     person: Person, served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A master and a worker of Spark: the run is theirs, and is seen beside one that is ours."""
+    """A run on a Spark master and worker, shown next to a local run."""
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     see, deploy = person.see, "org.apache.spark.deploy"
     ports = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
@@ -144,7 +144,7 @@ def test_on_a_cluster_beside_this_machine(
         with daemon(worker, f"{deploy}.worker.Worker", *ports, *room, address):
             person.open_template("high-mobility")
             person.click("run")
-            see("start-dialog").get_by_text("How it runs").click()
+            see("start-dialog").get_by_text("Execution options").click()
             person.write("start-master", address)
             person.click("start")
             expect(see("start-dialog")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""A run that gets tuples steadily is running, whatever its engine says between two epochs."""
+"""A run that receives tuples steadily is running, whatever its engine reports between epochs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from boxcars.studio.runs.pulse import Pulse
 
 
 def test_tuples_that_come_steadily() -> None:
-    """Each half second there is a look, each second a tuple, and between them the engine waits."""
+    """A poll every half second, a tuple every second, and in between the engine waits."""
     pulse = Pulse()
     assert pulse.state("waiting", 0, 0.0) == "waiting"
     states = {pulse.state("waiting", look // 2 + 1, look / 2) for look in range(1, 200)}
@@ -18,7 +18,7 @@ def test_tuples_that_come_steadily() -> None:
 
 
 def test_tuples_that_come_seldom() -> None:
-    """One each fifteen seconds: after the second of them it is known that there will be more."""
+    """One every fifteen seconds: after the second the gap is known."""
     pulse = Pulse()
     found = [pulse.state("waiting", look // 30, look / 2) for look in range(400)]
     pairs = enumerate(pairwise(found), start=1)
@@ -26,8 +26,8 @@ def test_tuples_that_come_seldom() -> None:
     assert changes == [(15.0, "running"), (25.0, "waiting"), (30.0, "running")]
 
 
-def test_a_run_that_goes_on_from_before() -> None:
-    """What it had read then has not come now; an epoch that is under way has."""
+def test_a_resumed_run() -> None:
+    """Tuples read before the restart do not count as new; a running epoch does."""
     pulse = Pulse()
     assert pulse.state("waiting", 5000, 0.0) == "waiting"
     assert pulse.state("running", 5000, 0.5) == "running"

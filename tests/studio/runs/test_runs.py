@@ -1,4 +1,4 @@
-"""Runs of the studio: real ones, on Spark, in processes of their own."""
+"""Real runs of the studio on Spark, in their own processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def state(served: Served, id: str, *wanted: str) -> Any:
 
 @pytest.fixture(scope="module")
 def live(served: Served) -> str:
-    """The id of a run that waits for tuples."""
+    """The id of a run that is waiting for tuples."""
     run = served.post("/api/runs", {"network": CHEAP, "instances": 2, "name": "live"})
     assert (run["state"], run["feeds"], run["taps"]) == ("starting", ["calls"], ["cheap"])
     state(served, run["id"], "running", "waiting")
@@ -46,13 +46,18 @@ def test_tuples_go_in_and_come_out(served: Served, live: str) -> None:
     path = f"/api/runs/{live}"
     body = {"format": "csv", "text": CSV + "x,ann,1\n"}
     assert served.post(f"{path}/inputs/calls", body) == {"tuples": 200, "dead": 1}
-    found = until(lambda: (o := served.get(f"{path}/outputs/cheap"))["total"] >= 2 and o)
+    until(lambda: served.get(f"{path}/outputs/cheap")["total"] >= 2)
+    found = until(lambda: (o := served.get(f"{path}/outputs/cheap"))["rows"] and o)
     assert found["rows"][0] == {"who": "ann", "time": 0, "n": 20}
     assert served.get(f"{path}/outputs/cheap?after={found['epoch']}")["rows"] == []
     until(lambda: served.get(f"{path}/stats")["boxes"]["calls"]["tuples_in"] >= 199)
     assert served.get(f"{path}/stats")["memory"] > 10**6
     assert "the run is at http" in "\n".join(served.get(f"{path}/log")["lines"])
     assert served.get(path)["spark_ui"].startswith("http")
+    (started,) = served.get(f"{path}/events")["events"]
+    assert (started["n"], started["kind"], started["epoch"]) == (1, "started", 0)
+    assert served.get(f"{path}/events?after=1")["events"] == []
+    assert served.refused("GET", "/api/runs/none/events")[0] == 404
     assert served.refused("POST", f"{path}/inputs/cals", {})[0] == 404
     assert served.refused("GET", f"{path}/outputs/cheep")[0] == 404
 
@@ -67,7 +72,8 @@ def test_watching_over_a_websocket(served: Served, live: str) -> None:
         for number in range(12):
             socket.recv(PATIENCE)
             assert number <= 12 * (time.monotonic() - begun)
-    assert [m["type"] for m in served.get(f"/api/runs/{live}/watch")] == ["status", "stats", "rows"]
+    kinds = [message["type"] for message in served.get(f"/api/runs/{live}/watch")]
+    assert kinds == ["status", "stats", "rows", "events"]
 
 
 def test_injectors(served: Served, live: str) -> None:
@@ -100,7 +106,7 @@ def test_injectors(served: Served, live: str) -> None:
     _, sentence = served.refused(
         "POST", f"/api/runs/{live}/injectors", {**body, "source": {"file": "../x.csv"}}
     )
-    assert "outside of the folder" in sentence
+    assert "outside of the studio's folder" in sentence
 
 
 def test_the_history_is_kept(served: Served, live: str) -> None:
@@ -122,14 +128,18 @@ def test_a_run_is_changed_and_stopped(served: Served, live: str) -> None:
     refused = json.loads(json.dumps(CHEAP))
     refused["inputs"]["calls"]["fields"]["more"] = "int"
     code, sentence = served.refused("POST", f"{path}/modify", {"network": refused})
-    assert (code, sentence.endswith("The run goes on as it was.")) == (409, True)
+    assert (code, sentence.endswith("The run continues unchanged.")) == (409, True)
     state(served, live, "running", "waiting")
     assert served.refused("DELETE", path)[0] == 409
     run = served.post(f"{path}/stop")
-    assert (run["state"], run["sentence"].startswith("it was stopped")) == ("stopped", True)
+    assert (run["state"], run["sentence"].startswith("stopped")) == ("stopped", True)
     assert served.get(f"{path}/outputs/cheap")["rows"]
     assert served.get(f"{path}/stats")["boxes"]["calls"]["tuples_in"] > 5000
     assert served.refused("GET", f"{path}/arcs/few")[0] == 409
+    found = [event["kind"] for event in served.get(f"{path}/events")["events"]]
+    kinds = [kind for kind in found if kind != "late"]
+    assert kinds[:3] == ["started", "stopped", "started"]
+    assert ("failed" in kinds, kinds[-1]) == (True, "stopped")
 
 
 def test_a_run_over_a_file_finishes(served: Served) -> None:
@@ -159,6 +169,8 @@ def test_a_run_over_a_file_finishes(served: Served) -> None:
         assert known[run["id"]]["state"] == "finished"
         assert again.get(f"/api/runs/{run['id']}/outputs/cheap")["total"] == 3
         assert again.get(f"/api/runs/{run['id']}/history")["times"]
+        events = again.get(f"/api/runs/{run['id']}/events")["events"]
+        assert [event["kind"] for event in events] == ["started", "finished"]
         assert again.call("DELETE", f"/api/runs/{run['id']}") == (204, None)
     finally:
         again.close()
@@ -169,8 +181,8 @@ def test_what_can_not_run_is_said(served: Served) -> None:
     body: dict[str, Any] = {"network": CHEAP}
     for more, words in (
         ({"sources": {"cals": "x.csv"}}, "there is no input 'cals'. Did you mean 'calls'?"),
-        ({"sources": {"calls": "/etc/passwd"}}, "outside of the folder"),
-        ({"network": None}, "give a network, or the name of a file with one."),
+        ({"sources": {"calls": "/etc/passwd"}}, "outside of the studio's folder"),
+        ({"network": None}, "give either a network or the name of a network file."),
         ({"network": {}}, "a network needs at least one output"),
         ({"groups": {"g": ["fwe"]}}, "there is no box 'fwe'. Did you mean 'few'?"),
     ):
@@ -207,7 +219,7 @@ def test_a_run_that_is_killed_says_so(served: Served) -> None:
     process = served.studio.runs.find(run["id"])._process
     assert process is not None
     os.killpg(process._popen.pid, signal.SIGKILL)
-    assert "ended by signal 9" in state(served, run["id"], "failed")["sentence"]
+    assert "killed by signal 9" in state(served, run["id"], "failed")["sentence"]
 
 
 def processes() -> list[str]:

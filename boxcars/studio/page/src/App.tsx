@@ -1,4 +1,4 @@
-/** The page: a header, the mode that is on, and what lies over it. */
+/** The page: header, active mode, and the dialogs and notices on top. */
 
 import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect } from "react";

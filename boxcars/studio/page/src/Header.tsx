@@ -1,4 +1,4 @@
-/** The header: what is open, the modes, and what one does all the time. */
+/** The header: open file, modes, and frequent actions. */
 
 import { useShallow } from "zustand/react/shallow";
 
@@ -50,7 +50,7 @@ export function Header() {
         <div className="header-end">
           <CheckState />
           <Button
-            label={busy ? `Run (${busy} on)` : "Run"}
+            label={busy ? `Run (${busy} active)` : "Run"}
             icon="play"
             kind="primary"
             onClick={() => openDialog("start")}
@@ -78,8 +78,8 @@ export function Header() {
       </header>
       {lost && (
         <div className="lost" role="alert" data-testid="lost">
-          The studio does not answer. Your work is still here; start it again with{" "}
-          <code>boxcars studio</code>, and this page goes on by itself.
+          The studio does not respond. Your work is still here; restart it with{" "}
+          <code>boxcars studio</code>, and this page reconnects.
         </div>
       )}
     </>
@@ -108,7 +108,7 @@ function Title() {
   const dirty = useDoc(isDirty);
   return (
     <div className="title">
-      <nav aria-label="Where you are" className="crumbs">
+      <nav aria-label="Breadcrumb" className="crumbs">
         {scope.length ? (
           <button type="button" onClick={() => leaveTo(0)} data-testid="crumb-0">
             {name}
@@ -117,7 +117,7 @@ function Title() {
           <span className="network-name" data-size={name}>
             <Draft
               value={name}
-              label="name of the network"
+              label="network name"
               trouble={nameTrouble}
               onDone={(to) => change((doc) => ({ ...doc, network: { ...doc.network, name: to } }))}
               testId="network-name"
@@ -137,7 +137,7 @@ function Title() {
       </nav>
       <span
         className={dirty ? "file dirty" : "file"}
-        title={dirty ? "There are changes that are not saved" : "All changes are saved"}
+        title={dirty ? "Unsaved changes" : "All changes saved"}
         data-testid="file"
         data-dirty={dirty}
       >
@@ -191,7 +191,7 @@ function CheckState() {
   if (!answer || empty) return null;
   const number = answer.problems.length;
   const [first] = answer.problems;
-  const words = number ? plural(number, "problem") : "all right";
+  const words = number ? plural(number, "problem") : "no problems";
   return (
     <>
       <button

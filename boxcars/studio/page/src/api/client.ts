@@ -1,4 +1,4 @@
-/** The calls of the studio's API. Whatever goes wrong comes back as an error with a sentence. */
+/** Calls of the studio's API. A failure is an error whose message is a sentence for the user. */
 
 import type { Network, Positions } from "../model/network";
 import { setLost } from "../state/studio";
@@ -6,7 +6,7 @@ import type * as T from "./types";
 
 const TOKEN = "boxcars.token";
 
-/** The token comes behind the # of the address, and stays in this tab. */
+/** Take the token from the fragment of the address, and keep it in this tab. */
 function takeToken(): string {
   const found = /[#&]token=([^&]+)/.exec(location.hash)?.[1];
   if (found !== undefined) {
@@ -19,8 +19,8 @@ function takeToken(): string {
 let token = takeToken();
 
 /**
- * A studio that is started again has another token, and may open a tab of its own. That tab tells
- * it to those that were there before; so does its address in one of them.
+ * A restarted studio has a new token and may open a new tab. That tab sends the token to the older
+ * tabs; opening the new address in one of them does the same.
  */
 const tabs = new BroadcastChannel(TOKEN);
 if (token) tabs.postMessage(token);
@@ -35,7 +35,7 @@ window.addEventListener("hashchange", () => {
 const authorized = (): Record<string, string> =>
   token ? { Authorization: `Bearer ${token}` } : {};
 
-/** A refusal of the studio, or that it can't be reached. */
+/** The studio refused a request, or can't be reached. */
 export class ApiError extends Error {
   constructor(
     message: string,
@@ -46,9 +46,9 @@ export class ApiError extends Error {
 }
 
 const GONE =
-  "The studio does not answer. Your work is still here: start it again with 'boxcars studio', and this page goes on.";
+  "The studio does not respond. Your work is still here: restart it with 'boxcars studio', and this page reconnects.";
 
-/** The sentence of an answer that is a refusal. */
+/** The message of an error response. */
 async function sentence(answer: Response): Promise<string> {
   try {
     const said = (await answer.json()) as { detail?: unknown };
@@ -89,7 +89,7 @@ async function call<Answer>(
 
 let looking = false;
 
-/** Look for the studio until it answers again. */
+/** Poll the studio until it responds again. */
 export function lose(): void {
   setLost(true);
   if (looking) return;
@@ -178,7 +178,7 @@ export const api = {
   endInjector: (id: string) => call<undefined>("DELETE", `/api/injectors/${e(id)}`),
 };
 
-/** The address of the WebSocket on which a run tells how it goes. */
+/** The address of the WebSocket with the live messages of a run. */
 export function watchAddress(id: string): string {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   return `${scheme}://${location.host}/api/runs/${e(id)}/watch?token=${e(token)}`;

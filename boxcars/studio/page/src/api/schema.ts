@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * About
-         * @description What this studio is, and what it may do.
+         * @description Version, folder and permissions of the studio.
          */
         get: operations["about"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * List Templates
-         * @description The applications that ship with Boxcars.
+         * @description The bundled applications.
          */
         get: operations["list_templates"];
         put?: never;
@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Get Template
-         * @description The network of an application.
+         * @description The network of a bundled application.
          */
         get: operations["get_template"];
         put?: never;
@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * List Data
-         * @description The files with tuples in the folder: Parquet, CSV, JSON lines and Arrow.
+         * @description The data files in the folder: Parquet, CSV, JSON lines and Arrow.
          */
         get: operations["list_data"];
         put?: never;
@@ -133,18 +133,18 @@ export interface paths {
         };
         /**
          * Get Network
-         * @description A network file, as far as it can be read, and what is wrong with it.
+         * @description A network file as far as it can be read, and its problems.
          */
         get: operations["get_network"];
         /**
          * Put Network
-         * @description Save a network; the ending of the name says in which language.
+         * @description Save a network; the file extension selects the language.
          */
         put: operations["put_network"];
         post?: never;
         /**
          * Delete Network
-         * @description Remove a network file, and the positions and tests beside it.
+         * @description Delete a network file, with its layout and its tests.
          */
         delete: operations["delete_network"];
         options?: never;
@@ -161,7 +161,7 @@ export interface paths {
         };
         /**
          * Get Entities
-         * @description What a network is made of (Aurora's listEntities).
+         * @description The entities of a network (Aurora's listEntities).
          */
         get: operations["get_entities"];
         put?: never;
@@ -181,7 +181,7 @@ export interface paths {
         };
         /**
          * Get Entity
-         * @description What an entity is, in words (Aurora's describe).
+         * @description Describe an entity (Aurora's describe).
          */
         get: operations["get_entity"];
         put?: never;
@@ -201,12 +201,12 @@ export interface paths {
         };
         /**
          * Get Tests
-         * @description The tests of a network, from the file beside it.
+         * @description The tests of a network, from the file next to it.
          */
         get: operations["get_tests"];
         /**
          * Put Tests
-         * @description Save the tests of a network beside it.
+         * @description Save the tests of a network next to it.
          */
         put: operations["put_tests"];
         post?: never;
@@ -227,7 +227,7 @@ export interface paths {
         put?: never;
         /**
          * Run Tests
-         * @description Run tests of a network in this process.
+         * @description Run tests of a network in the studio's process.
          */
         post: operations["run_tests"];
         delete?: never;
@@ -247,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * Read
-         * @description Read the text of a network file.
+         * @description Parse the text of a network file.
          */
         post: operations["read"];
         delete?: never;
@@ -287,7 +287,7 @@ export interface paths {
         put?: never;
         /**
          * Check
-         * @description Check a network, also a half-drawn one (Aurora's typecheck).
+         * @description Check a network, even if it is incomplete (Aurora's typecheck).
          */
         post: operations["check"];
         delete?: never;
@@ -307,7 +307,7 @@ export interface paths {
         put?: never;
         /**
          * Complete Text
-         * @description How the text of a parameter may go on.
+         * @description Completions for the text of a parameter.
          */
         post: operations["complete_text"];
         delete?: never;
@@ -327,7 +327,7 @@ export interface paths {
         put?: never;
         /**
          * Diff
-         * @description What changed from one version of a network to another.
+         * @description The differences between two versions of a network.
          */
         post: operations["diff"];
         delete?: never;
@@ -347,7 +347,7 @@ export interface paths {
         put?: never;
         /**
          * Group Boxes
-         * @description Make a superbox of some boxes.
+         * @description Group boxes into a superbox.
          */
         post: operations["group_boxes"];
         delete?: never;
@@ -367,7 +367,7 @@ export interface paths {
         put?: never;
         /**
          * Ungroup Box
-         * @description Put the boxes of a superbox in its place.
+         * @description Replace a superbox by its boxes.
          */
         post: operations["ungroup_box"];
         delete?: never;
@@ -387,7 +387,7 @@ export interface paths {
         put?: never;
         /**
          * Make Sample
-         * @description Make up tuples that fit an input.
+         * @description Generate tuples that fit an input.
          */
         post: operations["make_sample"];
         delete?: never;
@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Plan
-         * @description Cut a network into subqueries, and say how each is split and what that costs.
+         * @description Plan a network: its subqueries, how each is split, and the cost.
          */
         post: operations["plan"];
         delete?: never;
@@ -427,7 +427,7 @@ export interface paths {
         put?: never;
         /**
          * Compile Network
-         * @description Write the query, deploy and resource files of a plan, and the commands for them.
+         * @description Compile a plan to query, deploy and resource files, with the commands to run them.
          */
         post: operations["compile_network"];
         delete?: never;
@@ -447,7 +447,7 @@ export interface paths {
         put?: never;
         /**
          * Start Preview
-         * @description Begin a preview; nothing has gone in yet.
+         * @description Start a preview, before the first tuple.
          */
         post: operations["start_preview"];
         delete?: never;
@@ -465,7 +465,7 @@ export interface paths {
         };
         /**
          * Get Preview
-         * @description Where a preview stands.
+         * @description The state of a preview.
          */
         get: operations["get_preview"];
         put?: never;
@@ -491,7 +491,7 @@ export interface paths {
         put?: never;
         /**
          * Step Preview
-         * @description Let more tuples in.
+         * @description Feed more tuples.
          */
         post: operations["step_preview"];
         delete?: never;
@@ -511,7 +511,7 @@ export interface paths {
         put?: never;
         /**
          * Back Preview
-         * @description Take the last step back.
+         * @description Undo the last step.
          */
         post: operations["back_preview"];
         delete?: never;
@@ -535,7 +535,7 @@ export interface paths {
         put?: never;
         /**
          * Start Run
-         * @description Start a run in a process of its own (Aurora's start).
+         * @description Start a run in its own process (Aurora's start).
          */
         post: operations["start_run"];
         delete?: never;
@@ -553,14 +553,14 @@ export interface paths {
         };
         /**
          * Get Run
-         * @description How a run stands.
+         * @description The status of a run.
          */
         get: operations["get_run"];
         put?: never;
         post?: never;
         /**
          * Delete Run
-         * @description Forget a run that has ended, and all that it has kept.
+         * @description Delete a run that has ended, with all its files.
          */
         delete: operations["delete_run"];
         options?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Stop Run
-         * @description Stop a run behind the epoch that is under way (Aurora's shutdown).
+         * @description Stop a run after its current epoch (Aurora's shutdown).
          */
         post: operations["stop_run"];
         delete?: never;
@@ -599,29 +599,9 @@ export interface paths {
         put?: never;
         /**
          * Modify Run
-         * @description Go on with another network or layout behind an epoch (Aurora's modifyNetwork).
+         * @description Continue with another network or layout after an epoch (Aurora's modifyNetwork).
          */
         post: operations["modify_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/runs/{id}/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Stats
-         * @description The statistics of a run, now or at its end (Aurora's getPerfStats).
-         */
-        get: operations["get_stats"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -637,9 +617,29 @@ export interface paths {
         };
         /**
          * Get History
-         * @description What was measured behind a moment, in seconds since 1970.
+         * @description The measurements after a time in seconds since 1970.
          */
         get: operations["get_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Events
+         * @description The last events after a number, from the checkpoint of the run.
+         */
+        get: operations["get_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -657,9 +657,29 @@ export interface paths {
         };
         /**
          * Get Log
-         * @description The last lines that a run wrote.
+         * @description The last lines of a run's log.
          */
         get: operations["get_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Stats
+         * @description The current or final statistics of a run (Aurora's getPerfStats).
+         */
+        get: operations["get_stats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -677,7 +697,7 @@ export interface paths {
         };
         /**
          * Get Output
-         * @description The last tuples of an output, of epochs behind ``after`` (Aurora's dequeue).
+         * @description The last tuples of an output, from epochs after ``after`` (Aurora's dequeue).
          */
         get: operations["get_output"];
         put?: never;
@@ -719,7 +739,7 @@ export interface paths {
         put?: never;
         /**
          * Enqueue
-         * @description Put tuples into an input; the answer comes when they are kept (Aurora's enqueue).
+         * @description Send tuples to an input; responds once they are durable (Aurora's enqueue).
          */
         post: operations["enqueue"];
         delete?: never;
@@ -737,7 +757,7 @@ export interface paths {
         };
         /**
          * Get Messages
-         * @description The messages that the WebSocket of the same address begins with.
+         * @description The first messages of the WebSocket at the same path.
          */
         get: operations["get_messages"];
         put?: never;
@@ -763,7 +783,7 @@ export interface paths {
         put?: never;
         /**
          * Start Injector
-         * @description Start to inject.
+         * @description Start an injector.
          */
         post: operations["start_injector"];
         delete?: never;
@@ -781,21 +801,21 @@ export interface paths {
         };
         /**
          * Get Injector
-         * @description How an injector stands.
+         * @description The status of an injector.
          */
         get: operations["get_injector"];
         put?: never;
         post?: never;
         /**
          * Delete Injector
-         * @description Let it send nothing more, and forget it.
+         * @description Stop and delete an injector.
          */
         delete: operations["delete_injector"];
         options?: never;
         head?: never;
         /**
          * Change Injector
-         * @description Change its pace, let it pause or go on.
+         * @description Change the rate of an injector, pause or resume it.
          */
         patch: operations["change_injector"];
         trace?: never;
@@ -820,7 +840,7 @@ export interface components {
             file: string | null;
             /**
              * Masters
-             * @description Where runs may be started: this machine, and clusters that the environment names.
+             * @description Spark masters to choose from: this machine, and clusters named in the environment.
              */
             masters: string[];
             /** Allow Code */
@@ -828,7 +848,7 @@ export interface components {
         };
         /**
          * ArcRows
-         * @description The tuples of an arc: how many in all, the last of them, and how many came in this step.
+         * @description The tuples of an arc: their total number, the last rows, and the number new in this step.
          */
         ArcRows: {
             /** Total */
@@ -842,7 +862,7 @@ export interface components {
         };
         /**
          * ArcSchema
-         * @description The tuples of an arc: its fields, the one it is ordered by, and whether it is in order.
+         * @description The schema of an arc: its fields, its order attribute, and whether it is ordered.
          */
         ArcSchema: {
             /** Fields */
@@ -854,7 +874,7 @@ export interface components {
         };
         /**
          * AskCases
-         * @description Tests to be run.
+         * @description Tests to run.
          */
         AskCases: {
             /** Network */
@@ -866,7 +886,7 @@ export interface components {
         };
         /**
          * AskCheck
-         * @description A network to be checked, perhaps half drawn.
+         * @description A network to check, which may be incomplete.
          */
         AskCheck: {
             /** Network */
@@ -876,9 +896,9 @@ export interface components {
         };
         /**
          * AskCompile
-         * @description A plan that is to become files; ``pool`` are machines as ``host`` or ``host:port``.
+         * @description A plan to compile to files; ``pool`` are machines as ``host`` or ``host:port``.
          *
-         *     With ``save`` they are written to that folder, in the folder of the studio.
+         *     With ``save`` they are written to that folder inside the studio's folder.
          */
         AskCompile: {
             /** Network */
@@ -921,7 +941,7 @@ export interface components {
         };
         /**
          * AskComplete
-         * @description What is being typed: the parameter at ``path`` of a box, its text, and the cursor in it.
+         * @description A completion request: the parameter at ``path`` of a box, its text, and the cursor.
          */
         AskComplete: {
             /** Network */
@@ -955,7 +975,7 @@ export interface components {
         };
         /**
          * AskGroup
-         * @description Boxes that are to become a superbox of that name.
+         * @description Boxes to group into a superbox of that name.
          */
         AskGroup: {
             /** Network */
@@ -969,11 +989,11 @@ export interface components {
         };
         /**
          * AskInjector
-         * @description An injector for an input of a run, or for all that a template has data for.
+         * @description An injector for an input of a run, or for all inputs that a template has data for.
          *
-         *     It goes at ``rate`` tuples a second, by the time in the data (``speed`` times as fast) without
-         *     one, or as ``fast`` as it can. A ``batch`` is what goes at once; by the time in the data it is
-         *     less, if less is due. ``stamp`` gives each tuple the time at which it is sent.
+         *     It sends ``rate`` tuples per second; without a rate it follows the times in the data (``speed``
+         *     times as fast), or sends as ``fast`` as possible. A batch has at most ``batch`` tuples.
+         *     ``stamp`` sets the order attribute of each tuple to its send time.
          */
         AskInjector: {
             /** Input */
@@ -1009,10 +1029,10 @@ export interface components {
         };
         /**
          * AskModify
-         * @description Another version of the network of a run, or another layout.
+         * @description A new version of the network of a run, or a new layout.
          *
-         *     The run stops behind an epoch and goes on with it. ``fresh`` lets it begin anew if what it holds
-         *     does not fit any more.
+         *     The run finishes its epoch and continues with it. ``fresh`` discards the state and starts over,
+         *     if the state does not fit any more.
          */
         AskModify: {
             /** Network */
@@ -1035,9 +1055,9 @@ export interface components {
         };
         /**
          * AskPlan
-         * @description How a network is to be cut; ``groups`` are boxes that run together, by any name.
+         * @description Planning options; ``groups`` are boxes that run together, by group name.
          *
-         *     Without ``instances`` there are as many as this machine has cores, as in a run.
+         *     ``instances`` defaults to the number of cores of this machine, as in a run.
          */
         AskPlan: {
             /** Network */
@@ -1066,7 +1086,7 @@ export interface components {
         };
         /**
          * AskPreview
-         * @description A network and data for its inputs; ``train`` tuples go in at each step, unless one says.
+         * @description A network and data for its inputs; a step feeds ``train`` tuples by default.
          */
         AskPreview: {
             /** Network */
@@ -1089,12 +1109,12 @@ export interface components {
         };
         /**
          * AskRun
-         * @description A network to be run, or a file with one, and where its tuples come from and go to.
+         * @description A network or network file to run, with its sources and sinks.
          *
-         *     A source is an address, a file in the folder of the studio, or ``inject``; a sink is an address,
-         *     a folder, or ``live``. Inputs and outputs that are not named are ``inject`` and ``live``. With
-         *     a ``template`` stored tables that are not named get the records that belong to its data.
-         *     ``document`` is what a page calls the drawing, so that it knows the run as its own.
+         *     A source is an address, a file in the studio's folder, or ``inject``; a sink is an address, a
+         *     folder, or ``live``. Inputs and outputs that are not named default to ``inject`` and ``live``.
+         *     With a ``template``, stored tables that are not named get its records. ``document`` is the name
+         *     that the page gives the drawing, so that it recognizes its runs.
          */
         AskRun: {
             /** Network */
@@ -1163,7 +1183,7 @@ export interface components {
         };
         /**
          * AskSample
-         * @description Made-up tuples for an input are wanted.
+         * @description A request for generated tuples for an input.
          */
         AskSample: {
             /** Network */
@@ -1184,13 +1204,13 @@ export interface components {
             seed?: number;
             /**
              * Template
-             * @description An application whose data is wanted; else one that fits is looked for.
+             * @description The application to take data from; by default one that fits the network.
              */
             template?: string | null;
         };
         /**
          * AskStep
-         * @description How far: so many tuples, up to the end, or until something comes to one of some arcs.
+         * @description How far to step: a number of tuples, to the end, or until a breakpoint.
          */
         AskStep: {
             /** Tuples */
@@ -1202,7 +1222,7 @@ export interface components {
         };
         /**
          * AskUngroup
-         * @description A use of a superbox that is to become the boxes inside of it.
+         * @description A use of a superbox to replace by its boxes.
          */
         AskUngroup: {
             /** Network */
@@ -1214,7 +1234,7 @@ export interface components {
         };
         /**
          * BoxCounts
-         * @description What a box did so far.
+         * @description The counts of a box so far.
          */
         BoxCounts: {
             /** Tuples In */
@@ -1230,7 +1250,7 @@ export interface components {
         };
         /**
          * BoxInfo
-         * @description A box of the palette; ``ports`` are the outputs of a new one, the side ports last.
+         * @description A box type of the palette; ``ports`` are the outputs of a new box.
          */
         BoxInfo: {
             /** Type */
@@ -1251,7 +1271,7 @@ export interface components {
             stateful: boolean;
             /**
              * Code
-             * @description Whether it runs code of the user's, which must be allowed.
+             * @description Whether it runs the user's code, which needs ``--allow-code``.
              */
             code: boolean;
             /** Params */
@@ -1267,7 +1287,7 @@ export interface components {
         };
         /**
          * BoxPorts
-         * @description How many arcs enter a box, and what leaves it; ``late`` and the like are on the side.
+         * @description The number of inputs of a box, its outputs, and its side outputs such as ``late``.
          */
         BoxPorts: {
             /** Inputs */
@@ -1279,7 +1299,7 @@ export interface components {
         };
         /**
          * Breakpoint
-         * @description Stop when a tuple comes to an arc, or one for which ``where`` holds.
+         * @description Stop when a tuple reaches an arc; with ``where``, only one for which it holds.
          */
         Breakpoint: {
             /** Arc */
@@ -1292,10 +1312,10 @@ export interface components {
         };
         /**
          * Case
-         * @description A test of a network: what goes in, and what must come out.
+         * @description A test of a network: input tuples and the expected output.
          *
-         *     Rows may be given as a list or as CSV. Of what comes out, only the fields that are named are
-         *     compared, in order; an output that is not named may give anything.
+         *     Rows are given as a list or as CSV. Only the fields and outputs that are named are compared; the
+         *     order of rows matters.
          */
         Case: {
             /** Name */
@@ -1321,7 +1341,7 @@ export interface components {
         };
         /**
          * CaseResult
-         * @description How a test went; ``difference`` is empty if it passed.
+         * @description The result of a test; ``difference`` is empty if it passed.
          */
         CaseResult: {
             /** Name */
@@ -1333,7 +1353,7 @@ export interface components {
         };
         /**
          * Change
-         * @description An entity that differs; ``lines`` say how.
+         * @description An entity that differs; ``lines`` describe how.
          */
         Change: {
             /**
@@ -1353,7 +1373,7 @@ export interface components {
         };
         /**
          * ChangeInjector
-         * @description Another pace, or a pause.
+         * @description A new rate or speed, or a pause.
          */
         ChangeInjector: {
             /** Rate */
@@ -1365,10 +1385,10 @@ export interface components {
         };
         /**
          * CheckAnswer
-         * @description Everything that is wrong, and the schema of each arc that is known.
+         * @description All problems, and the schema of each arc that is known.
          *
-         *     Boxes inside of a superbox are called ``use/box``. ``superboxes`` has the schemas in the
-         *     definitions themselves, by their own declared inputs.
+         *     Boxes inside a superbox are named ``use/box``. ``superboxes`` has the schemas inside the
+         *     definitions, derived from their declared inputs.
          */
         CheckAnswer: {
             /** Ok */
@@ -1406,7 +1426,7 @@ export interface components {
         };
         /**
          * Completion
-         * @description What the text from ``start`` up to the cursor may become.
+         * @description Completions for the text from ``start`` up to the cursor.
          */
         Completion: {
             /** From */
@@ -1416,7 +1436,7 @@ export interface components {
         };
         /**
          * ConnectorInfo
-         * @description A kind of address that tuples come from or go to.
+         * @description A kind of source or sink address.
          */
         ConnectorInfo: {
             /** Scheme */
@@ -1432,7 +1452,7 @@ export interface components {
         };
         /**
          * DataFile
-         * @description A file with tuples in the folder of the studio; ``size`` in bytes.
+         * @description A data file in the folder of the studio; ``size`` in bytes.
          */
         DataFile: {
             /** File */
@@ -1442,7 +1462,7 @@ export interface components {
         };
         /**
          * DeadLetter
-         * @description A record that became no tuple, and why.
+         * @description A record that could not be converted to a tuple, and why.
          */
         DeadLetter: {
             /** Source */
@@ -1454,7 +1474,7 @@ export interface components {
         };
         /**
          * Diff
-         * @description What changed, by entity, and as ``boxcars diff`` says it.
+         * @description The changes by entity, and as the text of ``boxcars diff``.
          */
         Diff: {
             /** Changes */
@@ -1464,7 +1484,7 @@ export interface components {
         };
         /**
          * Document
-         * @description A network that was opened, as far as it could be read.
+         * @description An opened network, as far as it could be read.
          */
         Document: {
             /** Network */
@@ -1484,7 +1504,7 @@ export interface components {
             problems: components["schemas"]["Problem"][];
             /**
              * Version
-             * @description Of the file, as it is now; empty if it is none of the folder.
+             * @description The current version of the file; empty if it is not in the folder.
              */
             version: string;
         };
@@ -1511,7 +1531,7 @@ export interface components {
         };
         /**
          * EntityInfo
-         * @description A part of a network, in words (Aurora's ``describe``).
+         * @description An entity of a network and its description (Aurora's ``describe``).
          */
         EntityInfo: {
             /**
@@ -1525,6 +1545,38 @@ export interface components {
             text: string;
         };
         /**
+         * Event
+         * @description An event of a run: its number, time in seconds since 1970, kind, cause and figures.
+         *
+         *     ``box`` is an input, box, output or subquery, or empty.
+         */
+        Event: {
+            /** N */
+            n: number;
+            /** At */
+            at: number;
+            /** Kind */
+            kind: string;
+            /** Cause */
+            cause: string;
+            /** Figures */
+            figures: {
+                [key: string]: number;
+            };
+            /** Epoch */
+            epoch: number;
+            /** Box */
+            box: string;
+        };
+        /**
+         * EventsAnswer
+         * @description The last events of a run, in order.
+         */
+        EventsAnswer: {
+            /** Events */
+            events: components["schemas"]["Event"][];
+        };
+        /**
          * FieldInfo
          * @description A field of an arc.
          */
@@ -1536,7 +1588,7 @@ export interface components {
         };
         /**
          * FunctionInfo
-         * @description A function for expressions, or one for aggregates.
+         * @description A scalar or aggregate function.
          */
         FunctionInfo: {
             /** Name */
@@ -1557,9 +1609,9 @@ export interface components {
         };
         /**
          * Generator
-         * @description Tuples that are computed: for each field an expression over ``value``, the row's number.
+         * @description Computed tuples: for each field an expression over ``value``, the row number.
          *
-         *     Without expressions they are made up. Without ``rows`` it never ends.
+         *     Without expressions the values are random. Without ``rows`` the stream never ends.
          */
         Generator: {
             /** Fields */
@@ -1576,10 +1628,10 @@ export interface components {
         };
         /**
          * HistoryAnswer
-         * @description What was measured, about once a second: seconds since 1970, and a list for each series.
+         * @description Measurements, about one per second: times in seconds since 1970, and a list per series.
          *
-         *     A series is called ``run/in_rate``, ``box/NAME/queue``, ``instance/NAME/0/cpu`` or
-         *     ``output/NAME/p95``. A null is a moment at which nothing was known.
+         *     Series are named ``run/in_rate``, ``box/NAME/queue``, ``instance/NAME/0/cpu`` or
+         *     ``output/NAME/p95``. Null means no measurement at that time.
          */
         HistoryAnswer: {
             /** Times */
@@ -1591,11 +1643,11 @@ export interface components {
         };
         /**
          * Injector
-         * @description An injector: ``measured`` is how many tuples a second it really sends.
+         * @description The status of an injector; ``measured`` is its actual rate in tuples per second.
          *
-         *     One that is ``waiting`` goes on when its run does. Rows of its file or text that are
-         *     ``left_out`` do not fit the input; ``reason`` is the first's. Since it began ``late`` tuples
-         *     came to its inputs that are older than what the run has seen, and so changed nothing.
+         *     A ``waiting`` injector resumes with its run. ``left_out`` rows of its file or text do not fit
+         *     the input; ``reason`` is that of the first. ``late`` tuples have arrived at its inputs since it
+         *     started: they are older than the run's frontier, and had no effect.
          */
         Injector: {
             /** Id */
@@ -1636,7 +1688,7 @@ export interface components {
         };
         /**
          * InjectorSource
-         * @description Where an injector has its tuples from: exactly one of these.
+         * @description The source of an injector: exactly one of these.
          */
         InjectorSource: {
             generator?: components["schemas"]["Generator"] | null;
@@ -1646,12 +1698,12 @@ export interface components {
             file?: string | null;
             /**
              * Text
-             * @description CSV with a line of names, or JSON lines.
+             * @description CSV with a header line, or JSON lines.
              */
             text?: string | null;
             /**
              * Name
-             * @description What the text is called, if it is that of a file.
+             * @description The file name of the text, if it came from a file.
              * @default
              */
             name?: string;
@@ -1667,14 +1719,14 @@ export interface components {
             seed?: number;
             /**
              * Endless
-             * @description Begin again when the data ends; the order attribute goes on from where it was.
+             * @description Repeat when the data ends; the order attribute continues from its last value.
              * @default false
              */
             endless?: boolean;
         };
         /**
          * InputData
-         * @description Tuples for an input or records of a table: text, or rows.
+         * @description Tuples of an input or records of a table: as text or as rows.
          */
         InputData: {
             /**
@@ -1695,7 +1747,7 @@ export interface components {
         };
         /**
          * Kept
-         * @description So many tuples were taken in, and so many records were none.
+         * @description The number of accepted tuples, and of records that could not be read.
          */
         Kept: {
             /** Tuples */
@@ -1725,7 +1777,7 @@ export interface components {
         };
         /**
          * LogLines
-         * @description The last lines that a run wrote.
+         * @description The last lines of a run's log.
          */
         LogLines: {
             /** Lines */
@@ -1747,7 +1799,7 @@ export interface components {
         };
         /**
          * Option
-         * @description A way to go on.
+         * @description A completion.
          */
         Option: {
             /** Label */
@@ -1764,7 +1816,7 @@ export interface components {
         };
         /**
          * OutputRows
-         * @description The last tuples of an output, how many there were in all, and the epoch of the last.
+         * @description The last tuples of an output, their total number, and the epoch of the last one.
          */
         OutputRows: {
             /** Epoch */
@@ -1778,7 +1830,7 @@ export interface components {
         };
         /**
          * Palette
-         * @description All that a network can be made of.
+         * @description The building blocks of networks.
          */
         Palette: {
             /** Boxes */
@@ -1795,7 +1847,7 @@ export interface components {
         };
         /**
          * ParamInfo
-         * @description A parameter of a box. ``default`` is null where it is required, or where nothing is meant.
+         * @description A parameter of a box. ``default`` is null if it is required or has no default value.
          */
         ParamInfo: {
             /** Key */
@@ -1816,7 +1868,7 @@ export interface components {
         };
         /**
          * PlanAnswer
-         * @description The plan, as data, as text and as a picture; ``command`` shows it on the command line.
+         * @description The plan as data, as text and as a picture; ``command`` is the equivalent command line.
          */
         PlanAnswer: {
             /**
@@ -1839,7 +1891,7 @@ export interface components {
         };
         /**
          * PlanCost
-         * @description What a strategy costs, as StreamCloud counts it.
+         * @description The cost of a strategy in StreamCloud's cost model.
          */
         PlanCost: {
             /**
@@ -1902,7 +1954,7 @@ export interface components {
         };
         /**
          * Preview
-         * @description Where a preview stands: ``position`` of ``total`` tuples have gone in.
+         * @description The state of a preview: ``position`` of ``total`` tuples have been fed.
          */
         Preview: {
             /** Id */
@@ -1941,7 +1993,7 @@ export interface components {
         };
         /**
          * PreviewBox
-         * @description What a box holds, and what it did.
+         * @description The state and the counts of a box.
          */
         PreviewBox: {
             /** State */
@@ -1950,10 +2002,10 @@ export interface components {
         };
         /**
          * Problem
-         * @description One thing that is wrong, in the words of ``boxcars check``, and where.
+         * @description One problem, with the message of ``boxcars check`` and its location.
          *
-         *     ``box`` is the box it is about, ``superbox`` the definition that this one is in. ``text`` says
-         *     also the place.
+         *     ``box`` is the affected box, ``superbox`` the definition that contains it. ``text`` is the
+         *     message with the location.
          */
         Problem: {
             /** Message */
@@ -1978,7 +2030,7 @@ export interface components {
         };
         /**
          * ReadText
-         * @description The text of a network file; of a ``py`` file code is run, if that is allowed.
+         * @description The text of a network file; ``py`` is executed, if code is allowed.
          */
         ReadText: {
             /** Text */
@@ -1997,7 +2049,7 @@ export interface components {
         };
         /**
          * Refusal
-         * @description Why something was not done, in a sentence.
+         * @description The body of an error response: the reason, as a sentence.
          */
         Refusal: {
             /** Detail */
@@ -2005,7 +2057,7 @@ export interface components {
         };
         /**
          * Regrouped
-         * @description The network as it is then; ``names`` has new names of boxes by their old ones.
+         * @description The resulting network; ``names`` maps old to new names of boxes.
          */
         Regrouped: {
             /** Network */
@@ -2019,7 +2071,7 @@ export interface components {
         };
         /**
          * Run
-         * @description A run, now or before; ``sentence`` says in words how it stands, or why it failed.
+         * @description A current or past run; ``sentence`` describes its progress, or why it failed.
          */
         Run: {
             /** Id */
@@ -2055,7 +2107,7 @@ export interface components {
             seconds: number;
             /**
              * Address
-             * @description Of the port of the run, for ``boxcars top`` and ``bx.connect``.
+             * @description The address of the run's port, for ``boxcars top`` and ``bx.connect``.
              */
             address: string | null;
             /** Spark Ui */
@@ -2068,13 +2120,13 @@ export interface components {
             taps: string[];
             /**
              * Document
-             * @description The drawing that it was started from, or its file; empty if that is not known.
+             * @description The drawing or file that it was started from; empty if unknown.
              */
             document: string;
         };
         /**
          * Sample
-         * @description Tuples, also as CSV; ``template`` is the application whose generator made them.
+         * @description Generated tuples, also as CSV; ``template`` is the application they come from.
          */
         Sample: {
             /** Rows */
@@ -2087,7 +2139,7 @@ export interface components {
             template: string | null;
             /**
              * Tables
-             * @description Records of stored tables that belong to them.
+             * @description Matching records of stored tables.
              */
             tables: {
                 [key: string]: {
@@ -2097,7 +2149,7 @@ export interface components {
         };
         /**
          * SaveCases
-         * @description Tests to be kept, in place of a version of their file; see :class:`SaveNetwork`.
+         * @description Tests to save over a version of their file; see :class:`SaveNetwork`.
          */
         SaveCases: {
             /** Tests */
@@ -2107,12 +2159,11 @@ export interface components {
         };
         /**
          * SaveNetwork
-         * @description A network to be kept in a file, and where its boxes stand.
+         * @description A network to save in a file, with the positions of its boxes.
          *
-         *     ``over`` is the version of the file that it replaces: if there is another one, nothing is saved.
-         *     An empty one is for a file that is not there yet; without it whatever is there is replaced.
-         *     ``document`` is what a page called the drawing as long as it had no file: its runs are now those
-         *     of the file.
+         *     ``over`` is the expected version of the file: if it differs, nothing is saved. An empty version
+         *     means that the file must not exist; null overwrites any version. ``document`` is the page's name
+         *     for the drawing before it had a file: its runs now belong to the file.
          */
         SaveNetwork: {
             /** Network */
@@ -2136,7 +2187,7 @@ export interface components {
         };
         /**
          * StateTable
-         * @description A part of what a box remembers: windows, waiting tuples; the first rows of it.
+         * @description A part of the state of a box, such as windows or buffered tuples: its first rows.
          */
         StateTable: {
             /** Name */
@@ -2152,9 +2203,9 @@ export interface components {
         };
         /**
          * Stats
-         * @description The statistics of a run as :class:`RunStats` has them, and those of its processes.
+         * @description The statistics of a run (see :class:`RunStats`) and of its processes.
          *
-         *     ``cpu`` is in cores, ``memory`` in bytes, of the run and all that it started.
+         *     ``cpu`` is in cores, ``memory`` in bytes, of the run and all its child processes.
          */
         Stats: {
             /** Time */
@@ -2174,7 +2225,7 @@ export interface components {
         };
         /**
          * TemplateInfo
-         * @description An application that ships with Boxcars; so many ``rows`` of its data show what it does.
+         * @description A bundled application; ``rows`` tuples of its data show what it does.
          */
         TemplateInfo: {
             /** Name */
@@ -2196,20 +2247,22 @@ export interface components {
         };
         /**
          * Watched
-         * @description A message of the WebSocket of a run; each has one of these.
+         * @description A message of a run's WebSocket; each has one of the optional fields.
          */
         Watched: {
             /**
              * Type
              * @enum {string}
              */
-            type: "status" | "stats" | "rows";
+            type: "status" | "stats" | "rows" | "events";
             run?: components["schemas"]["Run"] | null;
             stats?: components["schemas"]["Stats"] | null;
             /** Outputs */
             outputs?: {
                 [key: string]: components["schemas"]["OutputRows"];
             } | null;
+            /** Events */
+            events?: components["schemas"]["Event"][] | null;
         };
         /**
          * WindowInfo
@@ -2225,7 +2278,7 @@ export interface components {
         };
         /**
          * WindowKind
-         * @description A kind of window: what its size counts, and what else it can have.
+         * @description A kind of window, and the options it supports.
          */
         WindowKind: {
             /** By */
@@ -2239,7 +2292,7 @@ export interface components {
         };
         /**
          * WriteNetwork
-         * @description A network that is wanted as text.
+         * @description A network to write as text.
          */
         WriteNetwork: {
             /** Network */
@@ -2286,7 +2339,7 @@ export interface operations {
                     "application/json": components["schemas"]["About"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2315,7 +2368,7 @@ export interface operations {
                     "application/json": components["schemas"]["Palette"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2344,7 +2397,7 @@ export interface operations {
                     "application/json": components["schemas"]["TemplateInfo"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2375,7 +2428,7 @@ export interface operations {
                     "application/json": components["schemas"]["Document"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2404,7 +2457,7 @@ export interface operations {
                     "application/json": components["schemas"]["NetworkFile"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2433,7 +2486,7 @@ export interface operations {
                     "application/json": components["schemas"]["DataFile"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2464,7 +2517,7 @@ export interface operations {
                     "application/json": components["schemas"]["Document"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2499,7 +2552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Document"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2528,7 +2581,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2559,7 +2612,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityInfo"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2591,7 +2644,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityInfo"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2622,7 +2675,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptCases"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2657,7 +2710,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptCases"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2690,7 +2743,7 @@ export interface operations {
                     "application/json": components["schemas"]["CaseResult"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2723,7 +2776,7 @@ export interface operations {
                     "application/json": components["schemas"]["Document"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2756,7 +2809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Text"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2789,7 +2842,7 @@ export interface operations {
                     "application/json": components["schemas"]["CheckAnswer"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2822,7 +2875,7 @@ export interface operations {
                     "application/json": components["schemas"]["Completion"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2855,7 +2908,7 @@ export interface operations {
                     "application/json": components["schemas"]["Diff"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2888,7 +2941,7 @@ export interface operations {
                     "application/json": components["schemas"]["Regrouped"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2921,7 +2974,7 @@ export interface operations {
                     "application/json": components["schemas"]["Regrouped"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2954,7 +3007,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sample"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -2987,7 +3040,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanAnswer"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3020,7 +3073,7 @@ export interface operations {
                     "application/json": components["schemas"]["Compiled"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3053,7 +3106,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3084,7 +3137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3113,7 +3166,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3148,7 +3201,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3179,7 +3232,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3208,7 +3261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3241,7 +3294,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3272,7 +3325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3301,7 +3354,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3332,7 +3385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3367,38 +3420,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description It was not done; the detail says why. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Refusal"];
-                };
-            };
-        };
-    };
-    get_stats: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Stats"];
-                };
-            };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3431,7 +3453,40 @@ export interface operations {
                     "application/json": components["schemas"]["HistoryAnswer"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    get_events: {
+        parameters: {
+            query?: {
+                after?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventsAnswer"];
+                };
+            };
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3462,7 +3517,38 @@ export interface operations {
                     "application/json": components["schemas"]["LogLines"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    get_stats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3496,7 +3582,7 @@ export interface operations {
                     "application/json": components["schemas"]["OutputRows"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3528,7 +3614,7 @@ export interface operations {
                     "application/json": components["schemas"]["LastRows"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3564,7 +3650,7 @@ export interface operations {
                     "application/json": components["schemas"]["Kept"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3595,7 +3681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Watched"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3626,7 +3712,7 @@ export interface operations {
                     "application/json": components["schemas"]["Injector"][];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3661,7 +3747,7 @@ export interface operations {
                     "application/json": components["schemas"]["Injector"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3692,7 +3778,7 @@ export interface operations {
                     "application/json": components["schemas"]["Injector"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3721,7 +3807,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3756,7 +3842,7 @@ export interface operations {
                     "application/json": components["schemas"]["Injector"];
                 };
             };
-            /** @description It was not done; the detail says why. */
+            /** @description The request failed; the detail says why. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

@@ -1,4 +1,4 @@
-/** Short names for the types that are generated from the API. */
+/** Short names for the types generated from the API. */
 
 import type { components } from "./schema";
 
@@ -28,6 +28,7 @@ export type DataFile = Schemas["DataFile"];
 export type Diff = Schemas["Diff"];
 export type Document = Schemas["Document"];
 export type Enqueue = Schemas["Enqueue"];
+export type Event = Schemas["Event"];
 export type HistoryAnswer = Schemas["HistoryAnswer"];
 export type Injector = Schemas["Injector"];
 export type InjectorSource = Schemas["InjectorSource"];

@@ -1,4 +1,4 @@
-/** An arc: thick where much flows, coloured by how much waits, with what it is called on the way. */
+/** An arc: its width shows throughput, its colour the queue, its label the counts. */
 
 import { BaseEdge, getBezierPath, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
@@ -41,7 +41,7 @@ export const ArcEdge = memo(function ArcEdge(props: EdgeProps<Edge_>) {
   );
 });
 
-/** The tip of all arrows, once on the page. */
+/** The marker for the tips of all arrows, defined once per page. */
 export function ArcTip() {
   return (
     <svg className="defs" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** A small card beside the pointer: the fields of the arc that it is over. */
+/** A tooltip with the fields of the arc under the pointer. */
 
 import { useTip } from "./tips";
 
@@ -25,7 +25,7 @@ export function ArcTooltip() {
           ))}
         </dl>
       ) : (
-        <p>Its fields are not known yet.</p>
+        <p>Fields not known yet.</p>
       )}
     </div>
   );

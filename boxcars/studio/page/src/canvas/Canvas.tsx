@@ -25,7 +25,7 @@ import { hideTip, showTip } from "./tips";
 
 export const nodeTypes = { box: BoxNode };
 export const edgeTypes = { arc: ArcEdge };
-/** From so many boxes on a small map helps. */
+/** Number of boxes from which the overview map is shown. */
 export const MAPPED = 10;
 export const DRAGGED = "application/x-boxcars";
 
@@ -150,7 +150,7 @@ export function Canvas({ editable }: { editable: boolean }) {
           nodeColor={miniColour}
           nodeStrokeWidth={0}
           nodeBorderRadius={12}
-          ariaLabel="A small map of the network"
+          ariaLabel="Overview map of the network"
         />
       )}
     </ReactFlow>

@@ -1,4 +1,4 @@
-/** A drawing that is only looked at: of a run, a plan or a comparison. */
+/** A read-only drawing: of a run, a plan or a comparison. */
 
 import {
   Background,
@@ -15,7 +15,7 @@ import { isDark, useStudio } from "../state/studio";
 import { edgeTypes, MAPPED, miniColour, nodeTypes } from "./Canvas";
 import { hideTip, showTip } from "./tips";
 
-const SPOKEN = { "edge.a11yDescription.default": "Enter looks at it." };
+const SPOKEN = { "edge.a11yDescription.default": "Enter shows its details." };
 
 interface ReadProps {
   nodes: Node[];

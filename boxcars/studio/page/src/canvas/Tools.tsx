@@ -10,7 +10,7 @@ import { Button } from "../ui/controls";
 
 export const FIT = { padding: 0.06, maxZoom: 1, duration: 200 };
 
-/** From afar only names are to be read, and they are larger. */
+/** Zoomed out, only names are shown, in a larger font. */
 const isFar = (state: ReactFlowState): boolean => state.transform[2] < 0.8;
 
 export function Zoom() {
@@ -34,7 +34,7 @@ export function Zoom() {
         onClick={() => void flow.zoomOut()}
       />
       <Button
-        label="See everything"
+        label="Fit to view"
         icon="fit"
         kind="ghost"
         iconOnly
@@ -69,7 +69,7 @@ export function Tools() {
         icon="group"
         kind="ghost"
         iconOnly
-        title="Make a superbox of the selected boxes"
+        title="Group the selected boxes into a superbox"
         keys="Ctrl+G"
         disabled={!selection.length}
         onClick={() => void groupSelected()}
@@ -80,7 +80,7 @@ export function Tools() {
         icon="ungroup"
         kind="ghost"
         iconOnly
-        title="Put the boxes of the superbox here again"
+        title="Replace the superbox by its boxes"
         disabled={!isUse}
         onClick={() => void ungroupSelected()}
         testId="ungroup"

@@ -1,4 +1,4 @@
-/** The panel of an arc: its fields, what it keeps, and the last tuples on it. */
+/** The panel of an arc: its fields and its connection point. */
 
 import { schemaOf } from "../fields/context";
 import type { ArcEdge } from "../model/graph";
@@ -39,7 +39,7 @@ export function ArcPanel({ edge }: { edge: ArcEdge }) {
           <h2>
             {data.text} → {edge.target.replace(/^-> /, "")}
           </h2>
-          <p className="help">An arrow. Drag one of its ends to lead it elsewhere.</p>
+          <p className="help">An arrow. Drag either end to reconnect it.</p>
         </div>
         <Button
           label="Delete"
@@ -53,11 +53,11 @@ export function ArcPanel({ edge }: { edge: ArcEdge }) {
       </header>
       <div className="side-body padded">
         <section>
-          <h3>Its tuples</h3>
+          <h3>Fields</h3>
           {schema ? (
             <SchemaList schema={schema} />
           ) : (
-            <p className="help">Its fields are not known yet; mend what comes before it.</p>
+            <p className="help">Fields not known yet: fix the problems upstream.</p>
           )}
         </section>
         <section>
@@ -76,7 +76,7 @@ export function ArcPanel({ edge }: { edge: ArcEdge }) {
                 )}
               </Labelled>
               <div className="pair">
-                <Labelled label="keeps time">
+                <Labelled label="retained time">
                   {(id) => (
                     <NumberField
                       id={id}
@@ -89,7 +89,7 @@ export function ArcPanel({ edge }: { edge: ArcEdge }) {
                     />
                   )}
                 </Labelled>
-                <Labelled label="keeps tuples">
+                <Labelled label="retained tuples">
                   {(id) => (
                     <NumberField
                       id={id}
@@ -104,15 +104,15 @@ export function ArcPanel({ edge }: { edge: ArcEdge }) {
                   )}
                 </Labelled>
               </div>
-              <Button label="Remove it" icon="close" onClick={() => putPoint(data.point, null)} />
+              <Button label="Remove" icon="close" onClick={() => putPoint(data.point, null)} />
             </>
           ) : (
             <>
               <p className="help">
-                Keeps the last tuples of this arrow, so that they can be asked for later.
+                Retains the last tuples of this arrow, so that they can be queried later.
               </p>
               <Button
-                label="Keep tuples here"
+                label="Retain tuples"
                 icon="plus"
                 onClick={() =>
                   putPoint(freeName("recent", { has: (n) => n in (points ?? {}) }), {

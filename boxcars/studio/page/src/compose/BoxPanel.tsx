@@ -1,4 +1,4 @@
-/** The parameters of a box, what it reads and what it gives. */
+/** The panel of a box: parameters, inputs and outputs. */
 
 import { useShallow } from "zustand/react/shallow";
 
@@ -24,7 +24,7 @@ import { Button, Draft, Labelled, TextField, Wrongs } from "../ui/controls";
 import { Fields } from "./Fields";
 import { Reads } from "./Reads";
 
-/** Change a parameter; undefined takes it away. */
+/** Set a parameter; undefined removes it. */
 function put(name: string, key: string, value: Plain | undefined, typing = false): void {
   changeBody(
     (body) => {
@@ -43,7 +43,7 @@ function put(name: string, key: string, value: Plain | undefined, typing = false
 
 export function NameField({ id, name, others }: { id: string; name: string; others: Set<string> }) {
   const trouble = (to: string) =>
-    to !== name && others.has(to) ? `There is a '${to}' already.` : nameTrouble(to);
+    to !== name && others.has(to) ? `'${to}' already exists.` : nameTrouble(to);
   return (
     <Labelled label="name">
       {(field) => (
@@ -59,11 +59,11 @@ export function NameField({ id, name, others }: { id: string; name: string; othe
   );
 }
 
-/** The parameters that a superbox declares, as those of a box. */
+/** The declared parameters of a superbox, in the form of a box's parameters. */
 function paramsOf(params: Record<string, Plain>): ParamInfo[] {
   return Object.entries(params).map(([key, value]) => ({
     key,
-    doc: value === null ? "Must be given." : `Without it: ${asText(value)}.`,
+    doc: value === null ? "Required." : `Default: ${asText(value)}.`,
     kind: typeof value === "number" ? "float" : typeof value === "boolean" ? "bool" : "str",
     required: value === null,
     default: value,
@@ -107,7 +107,7 @@ export function BoxPanel({ name, block }: { name: string; block: BoxBlock }) {
         <NameField id={name} name={name} others={namesOf(openBody(useDoc.getState()))} />
         {definition && (
           <Button
-            label="Open it"
+            label="Open"
             icon="open"
             onClick={() => void openInside(name)}
             testId="open-inside"
@@ -126,20 +126,20 @@ export function BoxPanel({ name, block }: { name: string; block: BoxBlock }) {
         ))}
         {!definition && (
           <details>
-            <summary>Deployed together with</summary>
+            <summary>Deployment group</summary>
             <TextField
               value={block.group ?? ""}
               onChange={(group) => put(name, "group", group || undefined, true)}
-              placeholder="a name of a group"
+              placeholder="group name"
               label="group"
               mono
             />
-            <p className="help">Boxes with the same name here run on the same machines.</p>
+            <p className="help">Boxes in the same group run on the same machines.</p>
           </details>
         )}
         <section>
           <h3>
-            Reads
+            Inputs
             {sources.length === 2 && (
               <Button
                 label="Swap"
@@ -155,7 +155,7 @@ export function BoxPanel({ name, block }: { name: string; block: BoxBlock }) {
           <Reads id={name} />
         </section>
         <section>
-          <h3>Gives</h3>
+          <h3>Outputs</h3>
           {known.map((port) => (
             <Fields
               key={port}

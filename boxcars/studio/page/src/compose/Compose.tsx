@@ -39,7 +39,7 @@ export function Compose() {
   );
 }
 
-/** Bring into sight what was looked for. */
+/** Scroll to the requested boxes. */
 function Follow() {
   const flow = useReactFlow();
   const goal = useFlow((state) => state.goal);
@@ -56,7 +56,7 @@ function Follow() {
   return null;
 }
 
-/** Move the drawing so that the selected box does not lie below the panel that describes it. */
+/** Pan the canvas so that its panel does not cover the selected box. */
 export function Clear() {
   const flow = useReactFlow();
   const chosen = useDoc((state) => (state.selection.length === 1 ? state.selection[0] : undefined));
@@ -72,7 +72,7 @@ export function Clear() {
   return null;
 }
 
-/** See everything when another document or superbox is opened. */
+/** Fit the view when another document or superbox is opened. */
 export function Refit() {
   const flow = useReactFlow();
   const scope = useDoc((state) => state.scope);
@@ -84,7 +84,7 @@ export function Refit() {
   return null;
 }
 
-/** What an empty canvas says. */
+/** The hint on an empty canvas. */
 function Invitation() {
   const empty = useDoc(
     ({ doc }) => !doc.network.inputs && !doc.network.boxes && !doc.network.outputs,
@@ -92,7 +92,7 @@ function Invitation() {
   if (!empty) return null;
   return (
     <div className="invitation">
-      <p>An empty canvas. Start with an input from the left, or</p>
+      <p>The canvas is empty. Start with an input from the palette, or</p>
       <Button
         label="Choose a template"
         icon="layers"

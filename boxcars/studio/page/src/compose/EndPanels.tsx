@@ -5,12 +5,12 @@ import { JsonField } from "../fields/JsonField";
 import { asMap } from "../fields/plain";
 import { SchemaField } from "../fields/SchemaField";
 import { putInput, putOutput } from "../model/edit";
-import { namesOf, nameOf, parseArc, type InputBlock } from "../model/network";
+import { ARRIVAL, namesOf, nameOf, parseArc, type InputBlock } from "../model/network";
 import { removeSelected } from "../state/actions";
 import { changeBody, openBody, useDoc } from "../state/doc";
 import { schemaOf } from "../fields/context";
 import { Badge } from "../ui/Badge";
-import { Button, Labelled, NumberField, Wrongs } from "../ui/controls";
+import { Button, Labelled, NumberField, Select, Wrongs } from "../ui/controls";
 import { NameField } from "./BoxPanel";
 import { Reads } from "./Reads";
 
@@ -44,6 +44,48 @@ function Head({
   );
 }
 
+/** What moves time on, and what that means; `arrival` is the choice of `ts: arrival`. */
+const CLOCKS = {
+  event: ["the tuples", "Time goes on with the tuples only."],
+  wall: ["wall clock", "Time also goes on while a live source is silent, so that windows close."],
+  arrival: ["arrival", "The run stamps tuples as they enter; time goes on in silence."],
+} as const;
+type Clock = keyof typeof CLOCKS;
+const CLOCK_NAMES = Object.keys(CLOCKS) as Clock[];
+
+function ClockField({
+  block,
+  onChange,
+}: {
+  block: InputBlock;
+  onChange: (to: InputBlock) => void;
+}) {
+  const fields = asMap(block.fields);
+  const clock: Clock = isStamped(block) ? "arrival" : block.clock === "wall" ? "wall" : "event";
+  const choose = (to: Clock) => {
+    const { clock: _, ...rest } = block;
+    const ts = isStamped(block) ? (likely(fields) ?? Object.keys(fields)[0] ?? "") : block.ts;
+    onChange({ ...rest, ts: to === "arrival" ? ARRIVAL : ts, ...(to === "wall" && { clock: to }) });
+  };
+  return (
+    <Labelled label="clock" help={CLOCKS[clock][1]}>
+      {(id) => (
+        <Select
+          id={id}
+          value={clock}
+          options={CLOCK_NAMES.filter((name) => name !== "arrival" || !(ARRIVAL in fields)).map(
+            (value) => ({ value, label: CLOCKS[value][0] }),
+          )}
+          onChange={choose}
+          testId="input-clock"
+        />
+      )}
+    </Labelled>
+  );
+}
+
+const isStamped = (block: InputBlock) => block.ts === ARRIVAL && !(ARRIVAL in asMap(block.fields));
+
 export function InputPanel({ name, block }: { name: string; block: InputBlock }) {
   const problems = useProblems(name);
   const put = (next: InputBlock, key = "") => changeBody((body) => putInput(body, name, next), key);
@@ -58,7 +100,7 @@ export function InputPanel({ name, block }: { name: string; block: InputBlock })
         tone="input"
         icon="▶"
         title="input"
-        help="Where tuples come in. Which file or queue they come from is said when it runs."
+        help="Where tuples enter. Their source is set when the network is run."
       />
       <div className="side-body padded">
         <Wrongs messages={[...new Set(problems.map((problem) => problem.message))]} />
@@ -69,8 +111,8 @@ export function InputPanel({ name, block }: { name: string; block: InputBlock })
               fields={fields}
               onChange={(next) => {
                 const names = Object.keys(next);
-                const ts =
-                  block.ts && block.ts in next ? block.ts : followed(fields, next, block.ts);
+                const kept = isStamped(block) || (block.ts && block.ts in next);
+                const ts = kept ? block.ts : followed(fields, next, block.ts);
                 put({ ...block, ts: ts ?? names[0] ?? "", fields: next });
               }}
               marked={block.ts ? [block.ts] : []}
@@ -90,7 +132,10 @@ export function InputPanel({ name, block }: { name: string; block: InputBlock })
               />
             )}
           </Labelled>
-          <Labelled label="idle" help="Seconds until a silent source holds nobody back.">
+          <Labelled
+            label="idle"
+            help="Seconds until a silent source stops holding back the others."
+          >
             {(id) => (
               <NumberField
                 id={id}
@@ -101,12 +146,13 @@ export function InputPanel({ name, block }: { name: string; block: InputBlock })
             )}
           </Labelled>
         </div>
+        <ClockField block={block} onChange={put} />
       </div>
     </>
   );
 }
 
-/** The order attribute under its new name, if only that was changed. */
+/** The new name of the order attribute, if it was renamed; else a likely replacement. */
 function followed(
   old: Record<string, string>,
   next: Record<string, string>,
@@ -115,8 +161,12 @@ function followed(
   const at = Object.keys(old).indexOf(ts ?? "");
   const names = Object.keys(next);
   if (at >= 0 && names.length === Object.keys(old).length) return names[at];
-  return names.find((name) => next[name] === "timestamp" || /time|ts/i.test(name));
+  return likely(next);
 }
+
+/** The field that is most likely a time. */
+const likely = (fields: Record<string, string>): string | undefined =>
+  Object.keys(fields).find((name) => fields[name] === "timestamp" || /time|ts/i.test(name));
 
 export function OutputPanel({ id }: { id: string }) {
   const name = nameOf(id);
@@ -125,7 +175,7 @@ export function OutputPanel({ id }: { id: string }) {
   if (!block) return null;
   const others = new Set(Object.keys(openBody(useDoc.getState()).outputs ?? {}));
   const schema = block.from ? schemaOf(parseArc(block.from)) : undefined;
-  const promise = () =>
+  const declare = () =>
     changeBody((body) =>
       putOutput(body, name, {
         ...block,
@@ -138,18 +188,18 @@ export function OutputPanel({ id }: { id: string }) {
         tone="output"
         icon="◀"
         title="output"
-        help="Where results leave. Where they go to is said when it runs."
+        help="Where results leave. Their sink is set when the network is run."
       />
       <div className="side-body padded">
         <Wrongs messages={[...new Set(problems.map((problem) => problem.message))]} />
         <NameField id={id} name={name} others={others} />
         <section>
-          <h3>Reads</h3>
+          <h3>Input</h3>
           <Reads id={id} />
         </section>
         <Labelled
           label="QoS"
-          help="What a result is worth by its latency in seconds, and by the share delivered."
+          help="Utility of a result by its latency in seconds, and by the share delivered."
         >
           {(field) => (
             <JsonField
@@ -165,7 +215,10 @@ export function OutputPanel({ id }: { id: string }) {
             />
           )}
         </Labelled>
-        <Labelled label="promised fields" help="What readers rely on; the check keeps you to it.">
+        <Labelled
+          label="declared fields"
+          help="The schema that consumers rely on; the check enforces it."
+        >
           {() =>
             block.fields ? (
               <SchemaField
@@ -179,8 +232,8 @@ export function OutputPanel({ id }: { id: string }) {
                 }
               />
             ) : (
-              <button type="button" className="add-row" onClick={promise} disabled={!schema}>
-                Promise the fields it has now
+              <button type="button" className="add-row" onClick={declare} disabled={!schema}>
+                Declare the current fields
               </button>
             )
           }

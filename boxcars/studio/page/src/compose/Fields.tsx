@@ -1,4 +1,4 @@
-/** The fields of an arc, folded. */
+/** The fields of an arc, collapsed. */
 
 import type { ArcSchema } from "../api/types";
 import { schemaOf } from "../fields/context";

@@ -1,4 +1,4 @@
-/** The side panel: what is selected, with all that can be said about it. */
+/** The side panel: properties of the selection. */
 
 import { useShallow } from "zustand/react/shallow";
 
@@ -42,11 +42,11 @@ function ManyPanel({ number }: { number: number }) {
   return (
     <>
       <header className="side-head">
-        <h2>{plural(number, "thing")} selected</h2>
+        <h2>{plural(number, "item")} selected</h2>
       </header>
       <div className="side-body padded">
         <p className="help">
-          Drag to move them together, Ctrl+C to copy, Ctrl+G to make a superbox of them.
+          Drag to move them together, Ctrl+C to copy, Ctrl+G to group them into a superbox.
         </p>
         <Button label="Delete" icon="trash" onClick={removeSelected} />
       </div>

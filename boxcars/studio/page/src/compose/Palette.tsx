@@ -1,4 +1,4 @@
-/** All boxes, by what they are for: drag one onto the canvas, or click it. */
+/** All boxes, by purpose: drag one onto the canvas, or click it. */
 
 import { useState } from "react";
 import { useShallow } from "zustand/react/shallow";
@@ -14,7 +14,7 @@ import { Badge } from "../ui/Badge";
 import { TextField } from "../ui/controls";
 
 const GROUPS: [string, string][] = [
-  ["tuples", "Tuple by tuple"],
+  ["tuples", "Per tuple"],
   ["windows", "Windows"],
   ["order", "Order"],
   ["tables", "Stored tables"],
@@ -42,16 +42,16 @@ export function Palette() {
     type,
     icon: "⧉",
     tone: "superbox",
-    summary: "A superbox of this network; each use has parameters of its own.",
+    summary: "A superbox of this network; each use has its own parameters.",
   }));
   const known = new Set(GROUPS.map(([group]) => group));
   const groups: [string, Item[]][] = [
-    ["Ends", ENDS],
+    ["Inputs and outputs", ENDS],
     ...GROUPS.map(([group, title]): [string, Item[]] => [
       title,
       (boxes ?? []).filter((box) => box.group === group).map(toItem),
     ]),
-    ["Others", (boxes ?? []).filter((box) => !known.has(box.group)).map(toItem)],
+    ["Other", (boxes ?? []).filter((box) => !known.has(box.group)).map(toItem)],
     ["Superboxes", own],
   ];
   return (
@@ -89,7 +89,7 @@ function PaletteItem({ item }: { item: Item }) {
       type="button"
       className={`palette-item ${item.tone}`}
       draggable
-      title={`${item.summary}\nDrag it onto the canvas, or click to put it behind the selected box.`}
+      title={`${item.summary}\nDrag it onto the canvas, or click to add it after the selected box.`}
       onDragStart={(event) => {
         event.dataTransfer.setData(DRAGGED, item.type);
         event.dataTransfer.effectAllowed = "copy";

@@ -1,4 +1,4 @@
-/** What a box or an output reads: each arrow can be chosen here as well as drawn. */
+/** The inputs of a box or an output: each arrow can be chosen here instead of drawn. */
 
 import { schemaOf } from "../fields/context";
 import { arcText, leadsTo } from "../model/edit";
@@ -23,7 +23,7 @@ interface Choice {
   arc: Arc;
 }
 
-/** All arcs that may lead to something; none that would make a loop. */
+/** All arcs that may enter a box or output without closing a loop. */
 function useChoices(id: string): Choice[] {
   const nodes = useFlow((state) => state.nodes);
   const body = useDoc(openBody);
@@ -37,7 +37,7 @@ function useChoices(id: string): Choice[] {
     );
 }
 
-const NOTHING = { value: "", label: "nothing" };
+const NOTHING = { value: "", label: "none" };
 
 export function Reads({ id }: { id: string }) {
   useCheck((state) => state.answer);
@@ -57,7 +57,7 @@ export function Reads({ id }: { id: string }) {
   };
   return sources.map((source, i) => (
     <div key={i} className="reads">
-      <Labelled label={data.inputs[i] || (data.many && !source ? "one more" : "from")}>
+      <Labelled label={data.inputs[i] || (data.many && !source ? "another" : "from")}>
         {(field) => (
           <Select
             id={field}

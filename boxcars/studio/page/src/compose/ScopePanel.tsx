@@ -1,4 +1,4 @@
-/** The superbox that is open: its parameters, which each use of it may set. */
+/** The open superbox: its parameters, which each use may set. */
 
 import { useShallow } from "zustand/react/shallow";
 
@@ -30,16 +30,16 @@ export function ScopePanel() {
         <Badge icon="⧉" />
         <div className="grow">
           <h2>{inside.superbox}</h2>
-          <p className="help">A superbox. What is drawn here counts for all its uses.</p>
+          <p className="help">A superbox. Changes here apply to all its uses.</p>
         </div>
-        <CloseButton label="Leave it" keys="Esc" onClick={() => leaveTo(scope.length - 1)} />
+        <CloseButton label="Leave" keys="Esc" onClick={() => leaveTo(scope.length - 1)} />
       </header>
       <div className="side-body padded">
         <section>
           <h3>Parameters</h3>
           <p className="help">
-            In expressions a parameter is written <code>$name</code>. Without a default it must be
-            given.
+            In expressions, write a parameter as <code>$name</code>. A parameter without a default
+            is required.
           </p>
           {Object.entries(params).map(([name, value], i) => (
             <div key={i} className="row-field named">
@@ -47,10 +47,10 @@ export function ScopePanel() {
                 <Draft
                   value={name}
                   mono
-                  label="name of the parameter"
+                  label="parameter name"
                   testId={`param-name-${i}`}
                   trouble={(to) =>
-                    to !== name && to in params ? `There is a '${to}' already.` : nameTrouble(to)
+                    to !== name && to in params ? `'${to}' already exists.` : nameTrouble(to)
                   }
                   onDone={(to) => putParams(renameKey(params, name, to))}
                 />
@@ -60,7 +60,7 @@ export function ScopePanel() {
                   value={value === null ? "" : asText(value)}
                   mono
                   label={`default of ${name}`}
-                  placeholder="must be given"
+                  placeholder="required"
                   testId={`param-default-${i}`}
                   onDone={(text) =>
                     putParams({ ...params, [name]: text === "" ? null : (parseJson(text) ?? text) })

@@ -1,4 +1,4 @@
-/** A field for an expression or a statement of SQL, with completion by the studio. */
+/** A field for an expression or an SQL statement, with completion from the studio. */
 
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -12,7 +12,7 @@ interface ExprProps {
   value: string;
   onChange: (value: string) => void;
   label: string;
-  /** The box and the parameter that is edited; without them nothing is completed. */
+  /** The edited box and parameter; without them there is no completion. */
   box?: string;
   path?: readonly string[];
   hint?: string;

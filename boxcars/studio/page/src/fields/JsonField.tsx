@@ -1,4 +1,4 @@
-/** A value that has no field of its own, as JSON. */
+/** A value without a specialised field, as JSON. */
 
 import type { Plain } from "../model/network";
 import { Draft } from "../ui/controls";
@@ -11,7 +11,7 @@ export function JsonField(props: {
   example: string;
   testId?: string;
 }) {
-  const trouble = `This is not JSON; write for example ${props.example}.`;
+  const trouble = `Not valid JSON. Example: ${props.example}.`;
   return (
     <Draft
       id={props.id}

@@ -1,4 +1,4 @@
-/** One parameter of a box, in a field that fits its kind. */
+/** One parameter of a box, in a field for its kind. */
 
 import type { ParamInfo, Problem } from "../api/types";
 import type { Plain } from "../model/network";
@@ -20,7 +20,7 @@ export interface ParamProps {
   tables: readonly string[];
 }
 
-/** Kinds whose problems are shown at a part of them, not below the whole. */
+/** Kinds whose problems are shown at their parts, not below the whole field. */
 const IN_PARTS = new Set(["exprs", "named_exprs"]);
 
 export function ParamField(props: ParamProps) {

@@ -8,7 +8,7 @@ import { renameKey, withoutKey } from "./plain";
 
 const TYPES = ["str", "int", "float", "bool", "timestamp", "bytes"];
 
-/** "caller: str, time: int" or one to a line; a name without a type is a str. */
+/** Parse "caller: str, time: int", or one field per line; a name without a type is a str. */
 export function parseSchema(text: string): Record<string, string> {
   const parts = text.split(/[,;\n]+/).map((part) => part.trim());
   return Object.fromEntries(
@@ -29,7 +29,7 @@ const schemaText = (fields: Record<string, string>) =>
 export function SchemaField(props: {
   fields: Record<string, string>;
   onChange: (fields: Record<string, string>) => void;
-  /** Marks of rows, such as the order attribute or the key; chosen by a click. */
+  /** Marked rows, such as the order attribute or the key; toggled by a click. */
   marked?: readonly string[];
   onMark?: (name: string) => void;
   mark?: string;
@@ -85,7 +85,7 @@ export function SchemaField(props: {
               value={name}
               mono
               label={`field ${i + 1}`}
-              trouble={(to) => (to !== name && to in fields ? `There is a '${to}' already.` : null)}
+              trouble={(to) => (to !== name && to in fields ? `'${to}' already exists.` : null)}
               onDone={(to) => onChange(to ? renameKey(fields, name, to) : withoutKey(fields, name))}
               testId={`schema-name-${i}`}
             />

@@ -1,4 +1,4 @@
-/** A window: its kind, its size, how far it moves, and what else it can have. */
+/** A window: its kind, size, advance and further options. */
 
 import { useState } from "react";
 
@@ -76,7 +76,7 @@ export function WindowField(props: WindowProps) {
           value={typeof value["value"] === "string" ? value["value"] : ""}
           onChange={(next) => put("value", next)}
           list={names}
-          placeholder="the field"
+          placeholder="field"
           mono
         />
       )}
@@ -92,7 +92,7 @@ const WORDS: Record<string, string> = {
   origin: "origin",
 };
 
-/** The rarer parts, folded away until one is wanted. */
+/** The less common options, collapsed until needed. */
 function More(props: {
   keys: readonly string[];
   value: Block;
@@ -153,7 +153,7 @@ function More(props: {
       )}
       {rare.includes("flush") && (
         <Toggle
-          label="At the end give what is still open"
+          label="Emit open windows at the end of the input"
           value={value["flush"] === true}
           onChange={(next) => put("flush", next ? true : null)}
         />

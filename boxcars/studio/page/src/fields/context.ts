@@ -1,4 +1,4 @@
-/** What a field needs to know of the box it belongs to. */
+/** The context of a form field: schemas and problems of its box. */
 
 import { useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
@@ -8,7 +8,7 @@ import { arcKey, bodyAt, flatArc, parseArc, readsOf, type Arc, type Scope } from
 import { problemsAt, problemsById, useCheck } from "../state/check";
 import { useDoc } from "../state/doc";
 
-/** The schema of an arc of the canvas, if the check knows it. */
+/** The schema of an arc on the canvas, if the check knows it. */
 export function schemaOf(arc: Arc): ArcSchema | undefined {
   const { doc, scope } = useDoc.getState();
   return findSchema(arc, scope, flatArc(doc.network, scope, arc));
@@ -20,7 +20,7 @@ export function findSchema(arc: Arc, scope: Scope, flat: string): ArcSchema | un
   return answer?.schemas[flat] ?? (inside && answer?.superboxes[inside.superbox]?.[arcKey(arc)]);
 }
 
-/** The schemas of all that a box reads. */
+/** The schemas of the inputs of a box. */
 export function useReads(box: string): (ArcSchema | undefined)[] {
   const answer = useCheck((state) => state.answer);
   const [network, scope] = useDoc(useShallow((state) => [state.doc.network, state.scope]));
@@ -31,7 +31,7 @@ export function useReads(box: string): (ArcSchema | undefined)[] {
   }, [answer, network, scope, box]);
 }
 
-/** The names of the fields that a box reads, without doubles. */
+/** The distinct field names in the inputs of a box. */
 export function useFieldNames(box: string): string[] {
   const reads = useReads(box);
   return useMemo(
@@ -40,7 +40,7 @@ export function useFieldNames(box: string): string[] {
   );
 }
 
-/** The problems of a thing on the canvas; with a path those at that field. */
+/** The problems of an item on the canvas. */
 export function useProblems(id: string): Problem[] {
   const answer = useCheck((state) => state.answer);
   const [network, scope] = useDoc(useShallow((state) => [state.doc.network, state.scope]));

@@ -1,4 +1,4 @@
-/** The editor for expressions and SQL: colours, completion, one line or several. */
+/** The editor for expressions and SQL: highlighting, completion, one line or several. */
 
 import {
   acceptCompletion,
@@ -18,7 +18,7 @@ import { Annotation, EditorState, Prec, type Extension } from "@codemirror/state
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/** Marks a change that did not come from the person who types. */
+/** Marks a change that the user did not type. */
 export const FROM_OUTSIDE = Annotation.define<boolean>();
 
 const WORDS =

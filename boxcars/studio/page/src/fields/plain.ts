@@ -1,4 +1,4 @@
-/** Plain data as what a field expects, whatever it is. */
+/** Conversions of plain data to the types that form fields expect. */
 
 import type { Block, Plain } from "../model/network";
 
@@ -20,7 +20,7 @@ export const asMap = (plain: Plain | undefined): Record<string, string> =>
     ? Object.fromEntries(Object.entries(plain).map(([key, value]) => [key, asText(value)]))
     : {};
 
-/** What a text says as JSON; undefined if it says nothing. */
+/** Parse JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): Plain | undefined {
   try {
     return JSON.parse(text) as Plain;
@@ -29,12 +29,12 @@ export function parseJson(text: string): Plain | undefined {
   }
 }
 
-/** A mapping with one of its names changed, in the same order. */
+/** A mapping with one key renamed, in the same order. */
 export const renameKey = <T>(map: Record<string, T>, from: string, to: string) =>
   Object.fromEntries(Object.entries(map).map(([key, value]) => [key === from ? to : key, value]));
 
-export const withoutKey = <T>(map: Record<string, T>, gone: string) =>
-  Object.fromEntries(Object.entries(map).filter(([key]) => key !== gone));
+export const withoutKey = <T>(map: Record<string, T>, removed: string) =>
+  Object.fromEntries(Object.entries(map).filter(([key]) => key !== removed));
 
-/** A mapping, or nothing where it is empty: then the file does not name it. */
+/** The mapping, or undefined if it is empty, so that the file omits it. */
 export const orNone = <T>(map: Record<string, T>) => (Object.keys(map).length ? map : undefined);

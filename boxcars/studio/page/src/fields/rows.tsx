@@ -80,9 +80,7 @@ export function NamedExprs(props: Rows<Record<string, string>>) {
                 value={name}
                 mono
                 label={`name of field ${i + 1}`}
-                trouble={(to) =>
-                  to !== name && to in value ? `There is a '${to}' already.` : null
-                }
+                trouble={(to) => (to !== name && to in value ? `'${to}' already exists.` : null)}
                 onDone={(to) => onChange(to ? renameKey(value, name, to) : withoutKey(value, name))}
                 testId={`name-${paramKey}-${i}`}
               />
@@ -110,10 +108,10 @@ export function NamedExprs(props: Rows<Record<string, string>>) {
         <AddRow label="Add a field" onClick={add} testId={`add-${paramKey}`} />
         {missing.length > 0 && (
           <AddRow
-            label={`Take over ${missing.length}`}
+            label={`Copy ${missing.length} from the input`}
             onClick={addAll}
             otherwise
-            testId="take-over"
+            testId="copy-fields"
           />
         )}
       </div>
@@ -164,7 +162,7 @@ export function Renames(props: {
   );
 }
 
-/** Some names, as chips; those there are to choose from are offered. */
+/** Names as chips, with the remaining choices. */
 export function Names(props: {
   value: readonly string[];
   onChange: (value: Plain | undefined) => void;
@@ -205,7 +203,7 @@ export function Names(props: {
           id={props.id}
           value=""
           mono
-          placeholder="a name, then Enter"
+          placeholder="type a name, press Enter"
           onDone={(name) => put([...value, name])}
         />
       )}

@@ -1,4 +1,4 @@
-/** Changes of what is drawn. Each gives a new body and leaves the old one as it was. */
+/** Edits of a body. Each returns a new body and leaves the old one unchanged. */
 
 import {
   arcKey,
@@ -17,7 +17,7 @@ import {
 
 type Record_<T> = Record<string, T>;
 
-/** How many arrows a box takes: a box of fixed inputs keeps a place for each. */
+/** The number of inputs of a box: with a fixed number, each has its own slot. */
 export interface Arity {
   fixed: number | null;
 }
@@ -25,7 +25,7 @@ export interface Arity {
 export const arcText = (arc: Arc, severalPorts: boolean): string =>
   severalPorts ? `${arc.source}.${arc.port}` : arcKey(arc);
 
-/** What is read as it stands in a file: one name, or a list, or nothing. */
+/** Write the inputs as in a file: one name, a list, or nothing. */
 function writeReads(box: BoxBlock, reads: (string | null)[]): BoxBlock {
   const kept = [...reads];
   while (kept.length && kept.at(-1) === null) kept.pop();
@@ -75,14 +75,14 @@ export function connect(
     if (reads.includes(text)) return body;
     reads.push(text);
   } else {
-    const place = Math.max(0, Math.min(index, arity.fixed - 1));
-    while (reads.length < place) reads.push(null);
-    reads[place] = text;
+    const slot = Math.max(0, Math.min(index, arity.fixed - 1));
+    while (reads.length < slot) reads.push(null);
+    reads[slot] = text;
   }
   return putBox(body, target, writeReads(box, reads));
 }
 
-/** Take an arrow away. */
+/** Remove an arrow. */
 export function disconnect(body: Body, target: string, index: number, arity: Arity): Body {
   if (kindOf(body, target) === "output") {
     const name = nameOf(target);
@@ -96,7 +96,7 @@ export function disconnect(body: Body, target: string, index: number, arity: Ari
   return putBox(body, target, writeReads(box, reads));
 }
 
-/** The inputs of a box in another order. */
+/** Reverse the inputs of a box. */
 export function swapReads(body: Body, name: string): Body {
   const box = body.boxes?.[name];
   return box ? putBox(body, name, writeReads(box, readsOf(box).toReversed())) : body;
@@ -126,16 +126,16 @@ function mapArcs(body: Body, change: (text: string) => string | null): Body {
 
 /** Remove inputs, boxes and outputs, with the arrows that leave them. */
 export function remove(body: Body, ids: readonly string[], arity: (name: string) => Arity): Body {
-  const gone = new Set(ids);
+  const removed = new Set(ids);
   const without = <T>(record: Record_<T> | undefined, id: (name: string) => string) =>
-    record && Object.fromEntries(Object.entries(record).filter(([name]) => !gone.has(id(name))));
+    record && Object.fromEntries(Object.entries(record).filter(([name]) => !removed.has(id(name))));
   const left: Body = {
     ...body,
     inputs: without(body.inputs, (name) => name),
     boxes: without(body.boxes, (name) => name),
     outputs: without(body.outputs, (name) => `-> ${name}`),
   };
-  const cut = mapArcs(left, (text) => (gone.has(parseArc(text).source) ? null : text));
+  const cut = mapArcs(left, (text) => (removed.has(parseArc(text).source) ? null : text));
   const boxes = Object.entries(cut.boxes ?? {}).map(([name, box]): [string, BoxBlock] => {
     const reads = readsOf(box);
     const open = arity(name).fixed === null && reads.includes(null);
@@ -152,7 +152,7 @@ export function remove(body: Body, ids: readonly string[], arity: (name: string)
   return tidy({ ...cut, ...(cut.boxes && { boxes: Object.fromEntries(boxes) }) });
 }
 
-/** Without sections that are empty. */
+/** Remove empty sections. */
 export function tidy<T extends Body>(body: T): T {
   const entries = Object.entries(body).filter(
     ([, part]) =>
@@ -169,7 +169,7 @@ function renamed<T>(record: Record_<T> | undefined, from: string, to: string) {
   );
 }
 
-/** Give an input, box or output another name; arrows follow. */
+/** Rename an input, box or output, and its arrows. */
 export function rename(body: Body, id: string, to: string): Body {
   const from = nameOf(id);
   const kind = kindOf(body, id);
@@ -181,7 +181,7 @@ export function rename(body: Body, id: string, to: string): Body {
   });
 }
 
-/** Whether one thing comes before another along the arrows; an arrow back would make a loop. */
+/** Whether `from` is upstream of `to`; an arrow back would close a loop. */
 export function leadsTo(body: Body, from: string, to: string): boolean {
   const seen = new Set<string>();
   const look = (name: string): boolean => {
@@ -194,7 +194,7 @@ export function leadsTo(body: Body, from: string, to: string): boolean {
   return look(to);
 }
 
-/** A piece of a drawing, to be put in elsewhere. */
+/** A copied part of a drawing. */
 export interface Clip {
   body: Body;
   places: Record_<[number, number]>;
@@ -203,7 +203,7 @@ export interface Clip {
 const pick = <T>(record: Record_<T> | undefined, names: readonly string[]): Record_<T> =>
   Object.fromEntries(Object.entries(record ?? {}).filter(([name]) => names.includes(name)));
 
-/** The chosen things, with the superboxes they use. */
+/** Copy items, with the superboxes they use. */
 export function copy(body: Body, ids: readonly string[], places: Clip["places"]): Clip {
   const names = ids.filter((id) => !id.startsWith("-> "));
   const outputs = ids.filter((id) => id.startsWith("-> ")).map(nameOf);
@@ -220,7 +220,7 @@ export function copy(body: Body, ids: readonly string[], places: Clip["places"])
   };
 }
 
-/** Put a copy in under free names; arrows between copies join copies. Gives the new ids. */
+/** Paste under free names; arrows between copied items connect the copies. Returns the new ids. */
 export function paste(body: Body, clip: Clip): { body: Body; ids: Record_<string> } {
   const taken = namesOf(body);
   const outputs = new Set(Object.keys(body.outputs ?? {}));

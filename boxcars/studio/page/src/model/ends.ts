@@ -1,6 +1,6 @@
-/** The ends of a network, beside the boxes that the studio tells of. */
+/** Inputs and outputs as palette items, next to the boxes of the studio's palette. */
 
-/** Something that can be put on the canvas. */
+/** A palette item. */
 export interface Item {
   type: string;
   icon: string;
@@ -9,6 +9,6 @@ export interface Item {
 }
 
 export const ENDS: Item[] = [
-  { type: "input", icon: "▶", tone: "input", summary: "Where tuples come in, with their fields." },
+  { type: "input", icon: "▶", tone: "input", summary: "Where tuples enter, with their fields." },
   { type: "output", icon: "◀", tone: "output", summary: "Where results leave the network." },
 ];

@@ -1,4 +1,4 @@
-/** A network with all superboxes opened up: `nyse/cut` is the box `cut` in the use `nyse`. */
+/** Flatten a network's superboxes: `nyse/cut` is the box `cut` in the use `nyse`. */
 
 import {
   bodyAt,

@@ -1,4 +1,4 @@
-/** What is drawn of a body: nodes and edges for the canvas, as plain data. */
+/** The nodes and edges of a body for the canvas, as plain data. */
 
 import type { Edge, Node } from "@xyflow/react";
 
@@ -31,7 +31,7 @@ export interface BoxData extends Record<string, unknown> {
   name: string;
   type: string;
   summary: string;
-  /** The names of its inputs; one for any number of arrows if `many`. */
+  /** The names of its inputs; a single one for any number of arrows if `many`. */
   inputs: string[];
   many: boolean;
   ports: string[];
@@ -40,15 +40,15 @@ export interface BoxData extends Record<string, unknown> {
   flat: string;
   inside: boolean;
   group: string;
-  /** What it is joined to, in words. */
+  /** The arcs it reads and the targets it leads to, for screen readers. */
   reads: string[];
   leads: string[];
 }
 
 export interface ArcData extends Record<string, unknown> {
-  /** The name of the arc where all superboxes are opened up. */
+  /** The name of the arc in the flattened network. */
   flat: string;
-  /** As it is written. */
+  /** The arc as written in the file. */
   text: string;
   index: number;
   point: string;
@@ -65,7 +65,7 @@ const ROW = 18;
 export const heightOf = (data: Pick<BoxData, "ports" | "inputs">): number =>
   Math.max(56, 20 + ROW * Math.max(data.ports.length, data.inputs.length));
 
-/** Where a handle is, down the side of its box. */
+/** The vertical position of a handle on its box. */
 export function handleTop(index: number, number: number, height: number): number {
   const gap = Math.min(ROW, height / (number + 1));
   return height / 2 + (index - (number - 1) / 2) * (number === 2 ? Math.max(gap, 22) : gap);
@@ -114,20 +114,20 @@ function node(id: string, data: Drawn, view: View): BoxNode {
   return made;
 }
 
-/** A box as one who does not see it hears it: what it is, what it is joined to, what is wrong. */
+/** The label of a box for screen readers: type, name, connections and problems. */
 function spoken(data: BoxData): string {
   const more = data.summary && data.summary !== data.type ? `: ${data.summary}` : "";
   const said = [`${data.type} ${data.name}${more}`];
   if (data.inputs.length)
-    said.push(data.reads.length ? `reads ${data.reads.join(", ")}` : "reads nothing yet");
+    said.push(data.reads.length ? `reads ${data.reads.join(", ")}` : "no input yet");
   if (data.ports.length)
-    said.push(data.leads.length ? `leads to ${data.leads.join(", ")}` : "leads nowhere yet");
+    said.push(data.leads.length ? `leads to ${data.leads.join(", ")}` : "no consumer yet");
   if (data.problems.length)
     said.push(`${plural(data.problems.length, "problem")}: ${data.problems.join(" ")}`);
   return said.join("; ");
 }
 
-/** The box with the words for its arrows. */
+/** The node with the labels of its connections. */
 function joined(node: BoxNode, edges: readonly ArcEdge[]): BoxNode {
   const reads = edges.filter((e) => e.target === node.id).map((e) => e.data?.text ?? e.source);
   const leads = edges.filter((e) => e.source === node.id).map((e) => targetWords(e.target));
@@ -194,7 +194,7 @@ function nodesOf(view: View, superboxes: Record<string, Superbox>): BoxNode[] {
   for (const [name, output] of Object.entries(body.outputs ?? {})) {
     const id = outputId(name);
     const data = { ...plain, tone: "output" as const, icon: "◀", type: "output", name };
-    const summary = output.qos ? "with QoS" : output.fields ? "fields promised" : "output";
+    const summary = output.qos ? "with QoS" : output.fields ? "fields declared" : "output";
     const rest = { ports: [], inputs: [""], problems: said(id), flat: id };
     nodes.push(node(id, { ...data, ...rest, summary }, view));
   }
@@ -248,7 +248,7 @@ export function graphOf(view: View): Graph {
   return { nodes: nodes.map((n) => joined(n, edges)), edges };
 }
 
-/** A graph in the words of the layout. */
+/** A graph as the input of the layout. */
 export function toLayout(graph: Graph): { items: Sized[]; links: Link[] } {
   const items = graph.nodes.map((n) => ({
     id: n.id,

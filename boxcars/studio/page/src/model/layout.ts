@@ -1,4 +1,4 @@
-/** Automatic layout: boxes from left to right along the arrows. Computed beside the page. */
+/** Automatic layout: boxes from left to right along the arrows, computed in a worker. */
 
 import ELK, { type ElkExtendedEdge, type ElkNode } from "elkjs/lib/elk-api";
 import workerAddress from "elkjs/lib/elk-worker.min.js?url";
@@ -9,7 +9,7 @@ export interface Sized {
   id: string;
   width: number;
   height: number;
-  /** The outputs from top to bottom, and how many inputs there are. */
+  /** The outputs from top to bottom, and the number of inputs. */
   ports: string[];
   inputs: number;
 }
@@ -21,7 +21,7 @@ export interface Link {
   index: number;
 }
 
-/** A frame around some things. */
+/** A frame around some items. */
 export interface Frame {
   id: string;
   members: string[];
@@ -70,7 +70,7 @@ function elkNode(item: Sized): ElkNode {
   };
 }
 
-/** Find places for all items; with frames their members stand together. */
+/** Compute positions for all items; the members of a frame stay together. */
 export async function layOut(
   items: readonly Sized[],
   links: readonly Link[],

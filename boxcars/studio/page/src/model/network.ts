@@ -1,4 +1,4 @@
-/** A network as the plain data that its file holds, and how its parts are found. */
+/** A network as the plain data of its file, and lookups in it. */
 
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
 export type Block = Record<string, Plain>;
@@ -9,7 +9,11 @@ export interface InputBlock {
   fields?: Fields;
   slack?: number;
   idle?: number | null;
+  clock?: string;
 }
+
+/** The order attribute that the engine adds, if an input names it without declaring it. */
+export const ARRIVAL = "arrival";
 
 export interface OutputBlock {
   from?: string | null;
@@ -35,7 +39,7 @@ export interface BoxBlock {
   [param: string]: Plain | undefined;
 }
 
-/** What is drawn on one canvas: a whole network, or the inside of a superbox. */
+/** The content of one canvas: a whole network, or the body of a superbox. */
 export interface Body {
   inputs?: Record<string, InputBlock>;
   tables?: Record<string, TableBlock>;
@@ -51,7 +55,7 @@ export interface Superbox extends Body {
 
 export interface Network extends Body {
   name: string;
-  /** Python modules with code of the user's own; they stay as the file names them. */
+  /** Python modules with the user's code, as listed in the file. */
   modules?: string[];
 }
 
@@ -68,7 +72,7 @@ export type Kind = "input" | "box" | "output";
 
 export const OUTPUT = "-> ";
 
-/** The id of an output on the canvas; it may have the name of a box. */
+/** The id of an output on the canvas; an output may share its name with a box. */
 export const outputId = (name: string): string => OUTPUT + name;
 
 export function kindOf(body: Body, id: string): Kind {
@@ -76,7 +80,7 @@ export function kindOf(body: Body, id: string): Kind {
   return body.inputs && id in body.inputs ? "input" : "box";
 }
 
-/** The name without what marks it as an output. */
+/** The name without the output prefix. */
 export const nameOf = (id: string): string =>
   id.startsWith(OUTPUT) ? id.slice(OUTPUT.length) : id;
 
@@ -92,25 +96,25 @@ export function parseArc(text: string): Arc {
     : { source: text.slice(0, dot), port: text.slice(dot + 1) };
 }
 
-/** The name of an arc in answers of the API. */
+/** The name of an arc in the API. */
 export const arcKey = ({ source, port }: Arc): string =>
   port === "0" ? source : `${source}.${port}`;
 
-/** What a box reads, in order; null where an arrow is still to be drawn. */
+/** The inputs of a box, in order; null where an arrow is missing. */
 export function readsOf(box: BoxBlock): (string | null)[] {
   const reads = box.in;
   if (reads === undefined || reads === null || reads === "") return [];
   return typeof reads === "string" ? [reads] : reads.map((text) => text || null);
 }
 
-/** The keys that lead to the superbox of each step. */
+/** The path of keys to the superbox of the last step. */
 export function pathOf(network: Network, scope: Scope): string[] {
   let path: string[] = [];
   for (const { superbox } of scope) path = locate(network, path, superbox);
   return path;
 }
 
-/** Where a superbox is defined that is used at some place: there, or further out. */
+/** The path of the definition of a superbox used in a scope: that scope, or an outer one. */
 function locate(network: Network, from: string[], superbox: string): string[] {
   for (let length = from.length; length >= 0; length -= 2) {
     const path = from.slice(0, length);
@@ -125,11 +129,11 @@ function bodyAtPath(network: Network, path: string[]): Body | undefined {
   return body;
 }
 
-/** The body that is drawn in a scope; nothing if a superbox on the way is gone. */
+/** The body of a scope; undefined if a superbox on the path was removed. */
 export const bodyAt = (network: Network, scope: Scope): Body | undefined =>
   bodyAtPath(network, pathOf(network, scope));
 
-/** The network with another body in a scope. */
+/** The network with the body of a scope replaced. */
 export function withBody(network: Network, scope: Scope, body: Body): Network {
   const put = (outer: Body, path: string[]): Body => {
     const [, name, ...rest] = path;
@@ -149,15 +153,15 @@ export function superboxesAt(network: Network, scope: Scope): Record<string, Sup
   return found;
 }
 
-/** The key of a position: names inside a superbox have its name before them. */
+/** The key of a position: names inside a superbox are prefixed with its name. */
 export const placeKey = (scope: Scope, id: string): string =>
   [...scope.map((step) => step.superbox), id].join("/");
 
-/** The name that a box has when all superboxes are opened up. */
+/** The name of a box in the flattened network. */
 export const flatName = (scope: Scope, name: string): string =>
   [...scope.map((step) => step.use), name].join("/");
 
-/** The arc that carries the tuples of a port, when all superboxes are opened up. */
+/** The arc in the flattened network that carries the tuples of a port. */
 export function flatArc(network: Network, scope: Scope, arc: Arc): string {
   const body = bodyAt(network, scope);
   const box = body?.boxes?.[arc.source];
@@ -179,11 +183,11 @@ export function flatArc(network: Network, scope: Scope, arc: Arc): string {
   return arcKey({ source: flatName(scope, arc.source), port: arc.port });
 }
 
-/** All names in use on a canvas; inputs and boxes share one space, outputs have their own. */
+/** All names of inputs and boxes on a canvas; outputs have their own namespace. */
 export const namesOf = (body: Body): Set<string> =>
   new Set([...Object.keys(body.inputs ?? {}), ...Object.keys(body.boxes ?? {})]);
 
-/** A name that is still free: "map", "map2", ... */
+/** An unused name: "map", "map2", ... */
 export function freeName(wanted: string, taken: { has(name: string): boolean }): string {
   const base = wanted.replace(/[^\p{L}\p{N}_-]/gu, "_").replace(/^[^\p{L}_]/u, "_$&") || "box";
   if (!taken.has(base)) return base;
@@ -191,9 +195,9 @@ export function freeName(wanted: string, taken: { has(name: string): boolean }):
   for (let n = 2; ; n += 1) if (!taken.has(`${stem}${n}`)) return `${stem}${n}`;
 }
 
-/** A word about why a name can't be one; nothing if it can. */
+/** Why a name is invalid; null if it is valid. */
 export function nameTrouble(name: string): string | null {
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)
     ? null
-    : "A name starts with a letter or _ and goes on with letters, digits, _ and -.";
+    : "A name starts with a letter or _, followed by letters, digits, _ and -.";
 }

@@ -1,4 +1,4 @@
-/** The gist of a box in a few words, as the pictures of `boxcars draw` say it. */
+/** A short summary of a box, as in the drawings of `boxcars draw`. */
 
 import type { BoxBlock, Plain } from "./network";
 
@@ -7,7 +7,7 @@ const KEYS = new Set(["type", "in", "group"]);
 const isMap = (plain: Plain | undefined): plain is Record<string, Plain> =>
   typeof plain === "object" && plain !== null && !Array.isArray(plain);
 
-/** A value in one line. */
+/** A value on one line. */
 export function short(plain: Plain | undefined): string {
   if (plain === undefined || plain === null) return "";
   if (Array.isArray(plain)) return plain.map(short).join(", ");

@@ -1,4 +1,4 @@
-/** Where tuples come from and go to: an address for each input, output and table. */
+/** Sources, sinks and databases: an address for each input, output and table. */
 
 import { useDoc } from "../state/doc";
 import { setLaunch, useLaunch } from "../state/launch";
@@ -21,7 +21,7 @@ export function Addresses() {
               value={sources[name] ?? ""}
               onChange={(to) => setLaunch({ sources: { ...sources, [name]: to } })}
               list={froms}
-              placeholder="inject: tuples are sent from here"
+              placeholder="inject: tuples are sent from this page"
               mono
               testId={`source-${name}`}
             />
@@ -36,7 +36,7 @@ export function Addresses() {
               value={sinks[name] ?? ""}
               onChange={(to) => setLaunch({ sinks: { ...sinks, [name]: to } })}
               list={tos}
-              placeholder="live: results are shown here"
+              placeholder="live: results are shown on this page"
               mono
               testId={`sink-${name}`}
             />

@@ -1,4 +1,4 @@
-/** The question that the page has, if it has one. The focus is on what leaves all as it is. */
+/** The pending question, if any. The focus is on the answer that changes nothing. */
 
 import { useAsking } from "../state/asking";
 import { Button } from "../ui/controls";

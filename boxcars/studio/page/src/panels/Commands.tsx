@@ -1,4 +1,4 @@
-/** Ctrl K: find a box, a command, a template or a file by a few letters. */
+/** Ctrl K: fuzzy search over boxes, commands, templates and files. */
 
 import { useEffect, useMemo, useState } from "react";
 
@@ -23,35 +23,35 @@ interface Command {
 }
 
 const FIXED: Command[] = [
-  { kind: "do", words: "Compose", run: () => setMode("compose") },
-  { kind: "do", words: "Preview on sample data", run: () => setMode("preview") },
-  { kind: "do", words: "Plan and deploy", run: () => setMode("plan") },
-  { kind: "do", words: "Watch runs", run: () => setMode("watch") },
-  { kind: "do", words: "Run on Spark", run: () => openDialog("start") },
-  { kind: "do", words: "Save", run: () => void save() },
-  { kind: "do", words: "Save as, or download", run: () => openDialog("save") },
-  { kind: "do", words: "Open a file", run: () => openDialog("open") },
-  { kind: "do", words: "New network", run: () => void leaveFor(openNew) },
-  { kind: "do", words: "Templates", run: () => openDialog("gallery") },
-  { kind: "do", words: "Compare two versions", run: () => openDialog("diff") },
-  { kind: "do", words: "Problems", run: () => openDock("problems") },
-  { kind: "do", words: "Stored tables", run: () => openDock("tables") },
-  { kind: "do", words: "Unit tests", run: () => openDock("tests") },
-  { kind: "do", words: "The file as text", run: () => openDock("text") },
-  { kind: "do", words: "Lay out automatically", run: () => void tidyUp() },
-  { kind: "do", words: "Group into a superbox", run: () => void groupSelected() },
-  { kind: "do", words: "Ungroup the superbox", run: () => void ungroupSelected() },
-  { kind: "do", words: "Select everything", run: selectAll },
-  { kind: "do", words: "Undo", run: undo },
-  { kind: "do", words: "Redo", run: redo },
-  { kind: "do", words: "Dark theme", run: () => setTheme("dark") },
-  { kind: "do", words: "Light theme", run: () => setTheme("light") },
-  { kind: "do", words: "Theme of the system", run: () => setTheme("system") },
-  { kind: "do", words: "Download a picture (SVG)", run: () => void download("svg") },
-  { kind: "do", words: "Keys", run: () => openDialog("help") },
+  { kind: "command", words: "Compose", run: () => setMode("compose") },
+  { kind: "command", words: "Preview on sample data", run: () => setMode("preview") },
+  { kind: "command", words: "Plan and deploy", run: () => setMode("plan") },
+  { kind: "command", words: "Watch runs", run: () => setMode("watch") },
+  { kind: "command", words: "Run on Spark", run: () => openDialog("start") },
+  { kind: "command", words: "Save", run: () => void save() },
+  { kind: "command", words: "Save as, or download", run: () => openDialog("save") },
+  { kind: "command", words: "Open a file", run: () => openDialog("open") },
+  { kind: "command", words: "New network", run: () => void leaveFor(openNew) },
+  { kind: "command", words: "Templates", run: () => openDialog("gallery") },
+  { kind: "command", words: "Compare two versions", run: () => openDialog("diff") },
+  { kind: "command", words: "Problems", run: () => openDock("problems") },
+  { kind: "command", words: "Stored tables", run: () => openDock("tables") },
+  { kind: "command", words: "Unit tests", run: () => openDock("tests") },
+  { kind: "command", words: "Network as text", run: () => openDock("text") },
+  { kind: "command", words: "Lay out automatically", run: () => void tidyUp() },
+  { kind: "command", words: "Group into a superbox", run: () => void groupSelected() },
+  { kind: "command", words: "Ungroup the superbox", run: () => void ungroupSelected() },
+  { kind: "command", words: "Select all", run: selectAll },
+  { kind: "command", words: "Undo", run: undo },
+  { kind: "command", words: "Redo", run: redo },
+  { kind: "command", words: "Dark theme", run: () => setTheme("dark") },
+  { kind: "command", words: "Light theme", run: () => setTheme("light") },
+  { kind: "command", words: "System theme", run: () => setTheme("system") },
+  { kind: "command", words: "Download a picture (SVG)", run: () => void download("svg") },
+  { kind: "command", words: "Keyboard shortcuts", run: () => openDialog("help") },
 ];
 
-/** All letters in this order; earlier and closer together is better. */
+/** Fuzzy match: all letters in this order; earlier and closer together scores higher. */
 function score(text: string, letters: string): number {
   const hay = text.toLowerCase();
   const at = hay.indexOf(letters);
@@ -153,7 +153,7 @@ export function Commands() {
             setAt((at + step + found.length) % Math.max(1, found.length));
           }
           if (event.key === "Enter") {
-            event.preventDefault(); // it would answer the question that a command asks
+            event.preventDefault(); // else Enter would also answer the question that the command asks
             run(found[at]?.command);
           }
         }}
@@ -176,7 +176,7 @@ export function Commands() {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="help">Nothing is called that.</p>}
+      {found.length === 0 && <p className="help">No matches.</p>}
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-/** The dialog that is open, if one is. */
+/** The open dialog, if any. */
 
 import { openDialog, useStudio } from "../state/studio";
 import { Dialog } from "../ui/Dialog";
@@ -37,7 +37,7 @@ export function Dialogs() {
 function Help() {
   const about = usePalette((state) => state.about);
   return (
-    <Dialog title="Keys" onClose={close} testId="help-dialog">
+    <Dialog title="Keyboard shortcuts" onClose={close} testId="help-dialog">
       <dl className="keys">
         {KEYS.map(([keys, words]) => (
           <div key={keys}>
@@ -49,8 +49,8 @@ function Help() {
         ))}
       </dl>
       <p className="help">
-        Boxcars {about?.version}, in {about?.folder}. Whatever is done here can be done on the
-        command line too: see <code>boxcars --help</code>. What describes the API is printed by{" "}
+        Boxcars {about?.version}, in {about?.folder}. Everything on this page can also be done on
+        the command line: see <code>boxcars --help</code>. For the OpenAPI description, run{" "}
         <code>python -m boxcars.studio.api.openapi</code>.
       </p>
     </Dialog>

@@ -21,11 +21,11 @@ interface Version {
   positions: Positions;
 }
 
-const SAVED = "as it was saved";
-const START = "as it was opened";
-const NOW = "as it is drawn now";
+const SAVED = "last saved version";
+const START = "version as opened";
+const NOW = "current drawing";
 
-/** What both versions have, with the removed parts of the old one. */
+/** The union of both versions: the new one, and the parts of the old one that it lacks. */
 function both(before: Version, after: Version): Version {
   const [o, n] = [before.network, after.network];
   return {
@@ -135,7 +135,7 @@ export function DiffDialog() {
           </p>
         </div>
         <ul className="changes" data-testid="changes">
-          {shown?.diff.changes.length === 0 && <Empty title="They are the same." />}
+          {shown?.diff.changes.length === 0 && <Empty title="No differences." />}
           {shown?.diff.changes.map((change) => (
             <li key={`${change.entity} ${change.name}`} className={change.kind}>
               <strong>

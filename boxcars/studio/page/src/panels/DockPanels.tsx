@@ -45,7 +45,13 @@ export function DockPanels() {
         </button>
         <span className="grow" />
         {dock && (
-          <Button label="Fold" icon="down" kind="ghost" iconOnly onClick={() => openDock(null)} />
+          <Button
+            label="Collapse"
+            icon="down"
+            kind="ghost"
+            iconOnly
+            onClick={() => openDock(null)}
+          />
         )}
       </div>
       {dock && (

@@ -1,4 +1,4 @@
-/** Open a file of the folder or of the person's machine; save under a name; download. */
+/** Open a file from the folder or the user's computer; save under a name; download. */
 
 import { useEffect, useState } from "react";
 
@@ -28,8 +28,8 @@ export function OpenDialog() {
     <Dialog title="Open" onClose={close} testId="open-dialog">
       <p className="help">Networks in {folder}</p>
       {files?.length === 0 && (
-        <Empty title="There is no network in this folder yet.">
-          Save one, or open a file of your machine below.
+        <Empty title="No networks in this folder yet.">
+          Save one, or open a file from your computer below.
         </Empty>
       )}
       <ul className="files">
@@ -54,8 +54,8 @@ export function OpenDialog() {
                 void askFirst(
                   {
                     title: `Delete ${file.file}?`,
-                    words: ["The network, its positions and its tests are deleted for good."],
-                    yes: "Delete it",
+                    words: ["The network, its layout and its tests are permanently deleted."],
+                    yes: "Delete",
                   },
                   () => api.removeFile(file.file).then(look, complain),
                 )
@@ -75,7 +75,7 @@ export function OpenDialog() {
           }}
           data-testid="upload"
         />
-        <span>Open a file of your machine (YAML, XML, JSON) ...</span>
+        <span>Open a file from your computer (YAML, XML, JSON) ...</span>
       </label>
     </Dialog>
   );
@@ -126,7 +126,7 @@ export function SaveDialog() {
         onChange={setEnding}
         testId="save-format"
       />
-      <h3>Or take it with you</h3>
+      <h3>Or download it</h3>
       <div className="chips">
         {DOWNLOADS.map(([format, words]) => (
           <Button

@@ -1,6 +1,7 @@
-/** The welcome: an empty canvas, files of the folder, and the applications as templates. */
+/** The welcome dialog: an empty canvas, files in the folder, and applications as templates. */
 
 import { useEffect, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
 
 import { api } from "../api/client";
 import type { NetworkFile } from "../api/types";
@@ -14,20 +15,25 @@ import { day } from "../ui/format";
 import { Icon } from "../ui/Icon";
 
 export function Gallery() {
-  const templates = usePalette((state) => state.templates);
-  const [files, setFiles] = useState<NetworkFile[]>([]);
+  const [templates, settled] = usePalette(useShallow((s) => [s.templates, s.settled]));
+  const [files, setFiles] = useState<NetworkFile[] | null>(null);
   useEffect(() => {
-    api.networks().then(setFiles, complain);
+    api.networks().then(setFiles, (error: unknown) => {
+      setFiles([]);
+      complain(error);
+    });
   }, []);
+  // Shown once it is complete: a button that moves while it is pressed is not clicked.
+  if (files === null || !settled) return null;
   const recent = files.toSorted((a, b) => b.modified - a.modified).slice(0, 6);
   return (
     <Dialog title="Welcome to Boxcars" onClose={() => openDialog(null)} wide testId="gallery">
       <section className="hero">
         <div className="grow">
-          <strong>See it run first</strong>
+          <strong>See one run first</strong>
           <p className="help">
-            Mobile phones that move faster than anybody can: a drawn network on Spark, fed with
-            made-up calls. It takes a few seconds, and can be changed while it runs.
+            Phones that move impossibly fast: a drawn network on Spark, fed with generated calls. It
+            starts in a few seconds, and you can change it while it runs.
           </p>
         </div>
         <Button
@@ -39,7 +45,7 @@ export function Gallery() {
           testId="run-example"
         />
       </section>
-      <h3>Or draw one yourself</h3>
+      <h3>Or draw your own</h3>
       <div className="gallery-start">
         <button
           type="button"
@@ -48,8 +54,8 @@ export function Gallery() {
           data-testid="new-network"
         >
           <Icon name="new" size={22} />
-          <strong>An empty canvas</strong>
-          <span>Draw a network from its inputs on.</span>
+          <strong>Empty canvas</strong>
+          <span>Draw a network from scratch.</span>
         </button>
         <button
           type="button"
@@ -59,7 +65,7 @@ export function Gallery() {
         >
           <Icon name="open" size={22} />
           <strong>Open a file</strong>
-          <span>YAML, XML or JSON, from here or from your machine.</span>
+          <span>YAML, XML or JSON, from this folder or your computer.</span>
         </button>
         {recent.length > 0 && (
           <div className="recent">
@@ -78,7 +84,7 @@ export function Gallery() {
         )}
       </div>
       <section>
-        <h3>Or begin with an application</h3>
+        <h3>Or start from an application</h3>
         <div className="cards">
           {templates.map((template) => (
             <button

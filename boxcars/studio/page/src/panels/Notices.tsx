@@ -1,6 +1,6 @@
-/** What the page has to say, in a corner. */
+/** Notices in a corner of the page. */
 
-import { putAway, useStudio } from "../state/studio";
+import { dismiss, useStudio } from "../state/studio";
 import { Button, CloseButton } from "../ui/controls";
 import { Icon } from "../ui/Icon";
 
@@ -22,7 +22,7 @@ export function Notices() {
           {notice.action && (
             <Button label={notice.action.label} kind="ghost" onClick={notice.action.run} />
           )}
-          <CloseButton label="Put away" onClick={() => putAway(notice.id)} />
+          <CloseButton label="Dismiss" onClick={() => dismiss(notice.id)} />
         </div>
       ))}
     </div>

@@ -1,4 +1,4 @@
-/** Everything that is wrong; a click goes there. */
+/** All problems; a click goes to the box. */
 
 import type { Problem } from "../api/types";
 import { bodyAt, type Scope } from "../model/network";
@@ -9,7 +9,7 @@ import { openInside } from "../state/actions";
 import { openDock } from "../state/studio";
 import { Empty } from "../ui/controls";
 
-/** Go to the box with a problem, into a superbox if it is there. */
+/** Go to the box with the problem, inside its superbox if it is in one. */
 async function visit(problem: Problem): Promise<void> {
   const [section, first, second, third] = problem.path;
   if (section === "tables") {
@@ -33,7 +33,7 @@ async function visit(problem: Problem): Promise<void> {
 export function Problems() {
   const problems = useCheck((state) => state.answer?.problems ?? []);
   if (!problems.length)
-    return <Empty title="Nothing is wrong.">The network can be previewed and run.</Empty>;
+    return <Empty title="No problems.">The network can be previewed and run.</Empty>;
   return (
     <ul className="problems" data-testid="problems">
       {problems.map((problem, i) => (

@@ -2,13 +2,13 @@
 
 import { useCheck } from "../state/check";
 import { useDoc } from "../state/doc";
-import { madeUp, setLaunch, startRun, useLaunch } from "../state/launch";
+import { generatedSource, setLaunch, startRun, useLaunch } from "../state/launch";
 import { openDialog, setMode } from "../state/studio";
 import { BusyButton, Button, NumberField, Toggle } from "../ui/controls";
 import { Dialog } from "../ui/Dialog";
 import { plural } from "../ui/format";
 import { Addresses } from "./Addresses";
-import { HowItRuns } from "./HowItRuns";
+import { ExecutionOptions } from "./ExecutionOptions";
 
 export function StartDialog() {
   const network = useDoc((state) => state.doc.network);
@@ -16,7 +16,7 @@ export function StartDialog() {
   const launch = useLaunch();
   const inputs = Object.keys(network.inputs ?? {});
   const injected = inputs.some((name) => !launch.sources[name]);
-  const source = madeUp(network);
+  const source = generatedSource(network);
   return (
     <Dialog
       title={`Run ${network.name} on Spark`}
@@ -25,7 +25,7 @@ export function StartDialog() {
       actions={
         <>
           <Button
-            label="See the plan"
+            label="Show the plan"
             icon="layers"
             kind="ghost"
             onClick={() => {
@@ -47,7 +47,7 @@ export function StartDialog() {
     >
       {problems > 0 && (
         <p className="trouble banner" role="alert">
-          {plural(problems, "problem")} must be mended first.
+          Fix {plural(problems, "problem")} first.
         </p>
       )}
       {injected && (
@@ -55,8 +55,8 @@ export function StartDialog() {
           <Toggle
             label={
               source.template
-                ? `Feed it at once, with the data of the ${source.template} application`
-                : "Feed it at once, with made-up tuples"
+                ? `Feed it with data of the ${source.template} application`
+                : "Feed it with generated tuples"
             }
             value={launch.feed !== null}
             onChange={(on) => setLaunch({ feed: on ? 500 : null })}
@@ -70,15 +70,15 @@ export function StartDialog() {
                 onChange={(feed) => setLaunch({ feed: feed ?? 1 })}
                 testId="feed-rate"
               />
-              <span>tuples a second; it can be changed while it runs</span>
+              <span>tuples per second; can be changed during the run</span>
             </label>
           )}
         </div>
       )}
       <Addresses />
       <details>
-        <summary>How it runs</summary>
-        <HowItRuns testId="start" />
+        <summary>Execution options</summary>
+        <ExecutionOptions testId="start" />
       </details>
     </Dialog>
   );

@@ -27,8 +27,8 @@ export function Tables() {
   return (
     <div className="tables">
       {!names.length && (
-        <Empty title="There is no stored table.">
-          Boxes such as read and insert look things up in tables, by SQL.
+        <Empty title="No stored tables.">
+          Boxes such as read and insert query and update tables with SQL.
         </Empty>
       )}
       {Object.entries(tables ?? {}).map(([name, table]) => (
@@ -50,9 +50,9 @@ function TableCard(props: { name: string; table: TableBlock; taken: string[] }) 
         <Draft
           value={name}
           mono
-          label="name of the table"
+          label="table name"
           trouble={(to) =>
-            to !== name && taken.includes(to) ? `There is a '${to}' already.` : nameTrouble(to)
+            to !== name && taken.includes(to) ? `'${to}' already exists.` : nameTrouble(to)
           }
           onDone={(to) =>
             putTables((old) =>
@@ -78,7 +78,7 @@ function TableCard(props: { name: string; table: TableBlock; taken: string[] }) 
           put(kept.length ? { fields, key: kept } : { fields });
         }}
         marked={key}
-        mark="part of the key, whose values no two records share"
+        mark="part of the key, which is unique"
         onMark={(field) => {
           const next = key.includes(field) ? key.filter((f) => f !== field) : [...key, field];
           const { key: _, ...rest } = table;

@@ -1,4 +1,4 @@
-/** Unit tests: given these tuples, those must come out. */
+/** Unit tests: input tuples, and the expected output. */
 
 import type { Case } from "../api/types";
 import { columnsOf } from "../ui/Table";
@@ -10,7 +10,7 @@ import { Icon } from "../ui/Icon";
 
 type Tuples = NonNullable<Case["given"]>[string];
 
-/** Tuples as CSV, to be edited as text. */
+/** Tuples as CSV, for editing as text. */
 function asCsv(tuples: Tuples | undefined): string {
   if (tuples === undefined) return "";
   if (typeof tuples === "string") return tuples;
@@ -76,14 +76,14 @@ export function Tests() {
           })}
         </ul>
         {file === null && cases.length > 0 && (
-          <p className="help">They are kept beside the network once it is saved.</p>
+          <p className="help">Tests are stored next to the network file once it is saved.</p>
         )}
       </div>
       {test ? (
         <OneTest key={test.name} test={test} difference={results[test.name]?.difference} />
       ) : (
-        <Empty title="There is no test yet.">
-          Add one here; or step through a preview, and keep what came out as a test.
+        <Empty title="No tests yet.">
+          Add one here, or step through a preview and save its results as a test.
         </Empty>
       )}
     </div>
@@ -104,7 +104,7 @@ function OneTest({ test, difference }: { test: Case; difference: string | undefi
         className="text mono"
         rows={5}
         defaultValue={asCsv(tuples)}
-        placeholder="a line with the fields, then a line for each tuple (CSV)"
+        placeholder="CSV: a header line with the fields, then one line per tuple"
         spellCheck={false}
         onBlur={(event) => {
           const text = event.target.value;
@@ -119,7 +119,7 @@ function OneTest({ test, difference }: { test: Case; difference: string | undefi
       <div className="bar">
         <Draft
           value={test.name}
-          label="name of the test"
+          label="test name"
           onDone={(name) => put({ ...test, name })}
           testId="name-of-test"
         />

@@ -1,4 +1,4 @@
-/** The network as the file says it. */
+/** The network as the text of its file. */
 
 import { useEffect, useState } from "react";
 

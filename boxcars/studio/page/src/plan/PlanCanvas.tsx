@@ -1,4 +1,4 @@
-/** The plan drawn: a frame for each subquery, in the order of the levels. */
+/** The drawing of a plan: a frame for each subquery, in the order of the levels. */
 
 import { Background, BackgroundVariant, ReactFlow, type Node, type NodeProps } from "@xyflow/react";
 import { memo, useEffect, useState } from "react";

@@ -1,4 +1,4 @@
-/** The files of the command line that say the same: query, deploy, resources; and the plan as text. */
+/** The equivalent files for the command line (query, deploy, resources), and the plan as text. */
 
 import { useEffect, useState } from "react";
 

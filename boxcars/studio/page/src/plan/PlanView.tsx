@@ -1,4 +1,4 @@
-/** How the network will run: subqueries with their boxes, level by level, and how to deploy it. */
+/** The plan: subqueries with their boxes, level by level, and the deployment options. */
 
 import { useEffect, useState } from "react";
 
@@ -11,7 +11,7 @@ import { askPlan, setLaunch, startRun, useLaunch } from "../state/launch";
 import { clearOverlay } from "../state/overlay";
 import { setSubquery, useStudio } from "../state/studio";
 import { Addresses } from "../panels/Addresses";
-import { HowItRuns } from "../panels/HowItRuns";
+import { ExecutionOptions } from "../panels/ExecutionOptions";
 import { Button, Empty, Labelled, Select } from "../ui/controls";
 import { PlanCanvas } from "./PlanCanvas";
 import { PlanFiles } from "./PlanFiles";
@@ -28,7 +28,7 @@ const STRATEGIES = [
   { value: "query-cloud", label: "the whole query on each machine" },
 ] as const;
 
-/** The plan of the drawing; a new one whenever something about it changes. */
+/** The plan of the drawing, recomputed on every change. */
 function usePlan(): { shown: Shown | null; trouble: string | null } {
   const network = useDoc((state) => state.doc.network);
   const { strategy, instances, perSubquery, buckets, groups } = useLaunch();
@@ -82,7 +82,7 @@ function Options({ shown, trouble }: { shown: Shown | null; trouble: string | nu
   const wrong = useCheck((state) => (state.answer?.problems.length ?? 0) > 0);
   const regrouped = Object.keys(launch.groups).length > 0;
   return (
-    <aside className="side" aria-label="How it runs">
+    <aside className="side" aria-label="Deployment">
       <header className="side-head">
         <h2 className="grow">Deploy</h2>
         <Button
@@ -97,7 +97,7 @@ function Options({ shown, trouble }: { shown: Shown | null; trouble: string | nu
       <div className="side-body padded">
         <Labelled
           label="strategy"
-          help="A frame is a subquery: boxes that run together. Drag a box into another frame to let it run there."
+          help="A frame is a subquery: boxes that run together. Drag a box into another frame to run it there."
         >
           {(id) => (
             <Select
@@ -110,10 +110,10 @@ function Options({ shown, trouble }: { shown: Shown | null; trouble: string | nu
           )}
         </Labelled>
         {shown && <Costs shown={shown} />}
-        <HowItRuns testId="plan" />
+        <ExecutionOptions testId="plan" />
         {regrouped && (
           <Button
-            label="Group boxes as before"
+            label="Reset grouping"
             icon="undo"
             onClick={() => setLaunch({ groups: {} })}
             testId="ungroup-plan"
@@ -140,12 +140,12 @@ function Options({ shown, trouble }: { shown: Shown | null; trouble: string | nu
   );
 }
 
-/** What the strategies cost, as bars. */
+/** The costs of the strategies, as bars. */
 function Costs({ shown }: { shown: Shown }) {
   const { costs, strategy } = shown.plan;
   const most = Math.max(...costs.map((cost) => cost.cost), 1);
   return (
-    <div className="costs" title="Hops and channels between machines, as StreamCloud counts them">
+    <div className="costs" title="Hops and channels between machines, by StreamCloud's cost model">
       {costs.map((cost) => (
         <div key={cost.strategy} className={cost.strategy === strategy ? "on" : ""}>
           <span className="clip">{cost.strategy}</span>

@@ -1,4 +1,4 @@
-/** One subquery: its boxes, what enters it and how that is split, and how many instances it has. */
+/** One subquery: its boxes, its inputs and how they are split, and its number of instances. */
 
 import type { PlanAnswer } from "../api/types";
 import { setLaunch, useLaunch } from "../state/launch";
@@ -61,7 +61,7 @@ export function SubqueryPanel({ plan, chosen }: { plan: PlanAnswer; chosen: stri
         </section>
         {subquery.inputs.length > 0 && (
           <section>
-            <h3>What enters</h3>
+            <h3>Inputs</h3>
             {subquery.inputs.map((feed) => (
               <p key={`${feed.arc} ${feed.port}`} className="arc-line">
                 <code>{feed.arc}</code> <span className="soft">{feed.routing}</span>
@@ -70,7 +70,7 @@ export function SubqueryPanel({ plan, chosen }: { plan: PlanAnswer; chosen: stri
           </section>
         )}
         {subquery.splittable && (
-          <p className="help">It may be computed in part before its tuples are moved.</p>
+          <p className="help">It can be pre-aggregated before the shuffle.</p>
         )}
       </div>
     </aside>

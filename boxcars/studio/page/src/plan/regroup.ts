@@ -1,11 +1,11 @@
-/** Let boxes run together that the planner would have set apart. */
+/** Override the planner's grouping of boxes into subqueries. */
 
 import type { PlanAnswer } from "../api/types";
 import { setLaunch } from "../state/launch";
 
 /**
- * Move a box into another subquery; all others stay where they are. Those that only follow an
- * input do that anyway.
+ * Move a box into another subquery; all others stay where they are. Boxes that directly follow an
+ * input need no group: the planner keeps them with it.
  */
 export function regroup(plan: PlanAnswer, box: string, to: string): void {
   const groups = plan.subqueries

@@ -1,4 +1,4 @@
-/** The data of a preview: made up, pasted, or from a file. */
+/** The data of a preview: generated, pasted, or from a file. */
 
 import { useShallow } from "zustand/react/shallow";
 
@@ -23,7 +23,7 @@ export function DataPane() {
         {inputs.length > 0 && (
           <div className="pair make-up">
             <Button
-              label="Make up tuples"
+              label="Generate tuples"
               icon="bolt"
               disabled={busy}
               onClick={() => void sample()}
@@ -35,7 +35,7 @@ export function DataPane() {
               onChange={(next) =>
                 usePreview.setState({ rows: Math.min(20_000, Math.floor(next ?? 100)) })
               }
-              label="how many"
+              label="number of tuples"
               testId="make-up-rows"
             />
           </div>
@@ -86,7 +86,7 @@ function DataText(props: {
         spellCheck={false}
         value={props.text}
         aria-label={`tuples of ${props.name}`}
-        placeholder={`${props.fields.join(",")}\n...\n\nPaste CSV or JSON lines, or make tuples up.`}
+        placeholder={`${props.fields.join(",")}\n...\n\nPaste CSV or JSON lines, or generate tuples.`}
         onChange={(event) => props.onChange(event.target.value)}
         data-testid={`data-${props.name}`}
       />

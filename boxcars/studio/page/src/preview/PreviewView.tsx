@@ -1,4 +1,4 @@
-/** The preview: data on the left, the network with its counts, tuples below, windows on the right. */
+/** The preview: data on the left, the network with its counts, tuples below, state on the right. */
 
 import { useEffect } from "react";
 import { useShallow } from "zustand/react/shallow";
@@ -21,8 +21,8 @@ import {
 } from "../state/preview";
 import { Button, NumberField } from "../ui/controls";
 import { DataPane } from "./DataPane";
-import { LeftOut } from "./LeftOut";
-import { Looking } from "./Looking";
+import { SkippedRows } from "./SkippedRows";
+import { BoxState } from "./BoxState";
 import { Tuples } from "./Tuples";
 
 export function PreviewView() {
@@ -37,7 +37,7 @@ export function PreviewView() {
           <Zoom />
           <Refit />
           <Clear />
-          <Looking />
+          <BoxState />
         </div>
         <Tuples />
       </div>
@@ -60,7 +60,7 @@ function StepBar() {
     <div className="step-bar">
       <div className="bar" role="toolbar" aria-label="Steps">
         <Button
-          label="From the start"
+          label="Restart"
           icon="refresh"
           iconOnly
           disabled={busy}
@@ -74,7 +74,7 @@ function StepBar() {
           label="Back"
           icon="back"
           iconOnly
-          title="One step back"
+          title="Step back"
           disabled={busy || !preview?.position}
           onClick={() => void back()}
           testId="preview-back"
@@ -83,7 +83,7 @@ function StepBar() {
           label={`Step ${train}`}
           icon="step"
           kind="primary"
-          title="Let some more tuples in"
+          title="Feed the next tuples"
           disabled={busy || (done && !stale) || wrong}
           onClick={() => void step()}
           testId="preview-step"
@@ -92,13 +92,13 @@ function StepBar() {
           value={train}
           min={1}
           onChange={(next) => usePreview.setState({ train: Math.max(1, Math.floor(next ?? 1)) })}
-          label="tuples in a step"
+          label="tuples per step"
           testId="preview-train"
         />
         <Button
           label="Breakpoint"
           icon="dot"
-          title="Go on until a tuple comes to the breakpoint"
+          title="Continue until a tuple reaches a breakpoint"
           disabled={busy || !stops || (done && !stale) || wrong}
           onClick={() => void toStop()}
           testId="preview-until"
@@ -106,7 +106,7 @@ function StepBar() {
         <Button
           label="End"
           icon="end"
-          title="Let all tuples in"
+          title="Feed all remaining tuples"
           disabled={busy || (done && !stale) || wrong}
           onClick={() => void toEnd()}
           testId="preview-end"
@@ -119,17 +119,17 @@ function StepBar() {
       <div className="progress-line" aria-hidden="true">
         <i style={{ width: `${share * 100}%` }} />
       </div>
-      {(trouble ?? (wrong ? "Mend the problems first; they are marked on the boxes." : null)) && (
+      {(trouble ?? (wrong ? "Fix the problems first; they are marked on the boxes." : null)) && (
         <p className="trouble banner" role="alert" data-testid="preview-trouble">
-          {trouble ?? "Mend the problems first; they are marked on the boxes."}
+          {trouble ?? "Fix the problems first; they are marked on the boxes."}
         </p>
       )}
       {stale && !trouble && (
         <p className="banner" role="status" data-testid="preview-stale">
-          The {changed} has changed since; the next step starts from the first tuple.
+          The {changed} has changed: the next step restarts from the first tuple.
         </p>
       )}
-      {preview && !stale && <LeftOut preview={preview} />}
+      {preview && !stale && <SkippedRows preview={preview} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** The tuples on the chosen arc, or of an output. */
+/** The tuples on the selected arc, or of an output. */
 
 import { useState } from "react";
 import { useShallow } from "zustand/react/shallow";
@@ -61,10 +61,10 @@ export function Tuples() {
         )}
         {preview && arc === undefined && (
           <Button
-            label="Keep as a test"
+            label="Save as test"
             icon="test"
             kind="ghost"
-            title="The data and what came out become a unit test"
+            title="Save the data and its results as a unit test"
             disabled={busy}
             onClick={keepAsTest}
             testId="keep-test"
@@ -72,7 +72,7 @@ export function Tuples() {
         )}
         {arc !== undefined && (
           <Button
-            label={isStop ? "No breakpoint" : "Breakpoint"}
+            label={isStop ? "Remove breakpoint" : "Breakpoint"}
             icon="dot"
             kind="ghost"
             pressed={isStop}
@@ -87,9 +87,9 @@ export function Tuples() {
           <ExprField
             value={stops[arc] ?? ""}
             onChange={(where) => putStop(arc, where)}
-            label="condition of the breakpoint"
+            label="breakpoint condition"
             box={parseArc(edge?.data?.text ?? "").source}
-            hint="any tuple comes, or a condition such as speed > 110"
+            hint="any tuple arrives, or a condition such as speed > 110"
             testId="stop-where"
           />
         </div>
@@ -107,8 +107,8 @@ export function Tuples() {
           testId="tuples-table"
           empty={
             preview
-              ? "No tuple came here yet. Step on, or click another arrow."
-              : "Step, and the tuples on each arrow are counted; click an arrow to see them."
+              ? "No tuples here yet. Step, or click another arrow."
+              : "Step to count the tuples on each arrow; click an arrow to see them."
           }
         />
       </div>

@@ -1,4 +1,4 @@
-/** What a person can do to the drawing, by mouse, key or command. */
+/** Edits of the drawing, by mouse, key or command. */
 
 import { api } from "../api/client";
 import type { XYPosition } from "@xyflow/react";
@@ -32,8 +32,8 @@ const GAP = 48;
 let clip: edit.Clip | null = null;
 let steps = 0;
 
-/** A key that is like no other: the changes made with it are one step back. */
-const one = (): string => {
+/** A unique key: the changes made with it are undone in one step. */
+const newKey = (): string => {
   steps += 1;
   return `step ${steps}`;
 };
@@ -43,7 +43,7 @@ const superboxes = () => {
   return superboxesAt(doc.network, scope);
 };
 
-/** A place that is free, as near below the wanted one as can be. */
+/** The nearest free position at or below the wanted one. */
 function freePlace(at: XYPosition): XYPosition {
   const { nodes } = useFlow.getState();
   const place = { x: Math.round(at.x / GRID) * GRID, y: Math.round(at.y / GRID) * GRID };
@@ -57,7 +57,7 @@ function freePlace(at: XYPosition): XYPosition {
   return place;
 }
 
-/** Right of what is selected, if that is one thing with an output; else right of everything. */
+/** The position right of the selection, if that is one item with an output; else right of all. */
 function placeBeside(): { at: XYPosition; from: string | null } {
   const { nodes } = useFlow.getState();
   const { selection } = useDoc.getState();
@@ -71,7 +71,7 @@ function placeBeside(): { at: XYPosition; from: string | null } {
   return { at: { x: last, y: nodes[0]?.position.y ?? 0 }, from: null };
 }
 
-/** The first output of something that nobody reads yet, or its first at all. */
+/** The first unread output of an item, or its first output. */
 function openPort(id: string): string {
   const { nodes, edges } = useFlow.getState();
   const ports = nodes.find((node) => node.id === id)?.data.ports ?? ["0"];
@@ -79,11 +79,11 @@ function openPort(id: string): string {
   return ports.find((port) => !used.has(port)) ?? ports[0] ?? "0";
 }
 
-/** Add an input, an output or a box; behind the selected one if no place is given. */
+/** Add an input, an output or a box; after the selected one if no position is given. */
 export function add(type: string, where?: XYPosition): string {
   const body = openBody(useDoc.getState());
   const beside = placeBeside();
-  const key = one();
+  const key = newKey();
   const from = where || type === "input" ? null : beside.from;
   const place = freePlace(where ?? beside.at);
   let id: string;
@@ -116,7 +116,7 @@ export function join(source: string, port: string, target: string, index: number
   }, key);
 }
 
-/** Take an arrow away, by its id on the canvas. */
+/** Remove an arrow, by its id on the canvas. */
 export function cut(edge: string, key = ""): void {
   const at = edge.lastIndexOf("#");
   const target = edge.slice(0, at);
@@ -127,24 +127,24 @@ export function cut(edge: string, key = ""): void {
   selectArc(null);
 }
 
-/** Let an arrow end, or begin, somewhere else. */
+/** Reconnect an arrow: change its source or its target. */
 export function reroute(
   edge: string,
   to: { source: string; port: string; target: string; index: number },
 ): void {
-  const key = one();
+  const key = newKey();
   cut(edge, key);
   join(to.source, to.port, to.target, to.index, key);
 }
 
-/** Put a new box into an arrow. */
+/** Insert a new box into an arrow. */
 export function addInto(type: string, edge: string, at: XYPosition): void {
   const old = useFlow.getState().edges.find((e) => e.id === edge);
   if (!old || type === "input" || type === "output") {
     add(type, at);
     return;
   }
-  const key = one();
+  const key = newKey();
   const name = freeName(type, namesOf(openBody(useDoc.getState())));
   changeBody((body) => edit.putBox(body, name, { type }), key);
   move({ [name]: [at.x - WIDTH / 2, at.y - 28] }, key);
@@ -201,7 +201,7 @@ export function copySelected(): void {
 export function pasteCopied(): void {
   if (!clip) return;
   const { body, ids } = edit.paste(openBody(useDoc.getState()), clip);
-  const key = one();
+  const key = newKey();
   const places = Object.entries(clip.places).flatMap(([id, [x, y]]) => {
     const to = ids[id];
     return to === undefined ? [] : [[to, [x + 32, y + 32]] as const];
@@ -222,7 +222,7 @@ export function cutSelected(): void {
 
 export const selectAll = (): void => select(useFlow.getState().nodes.map((node) => node.id));
 
-/** Move what is selected by so many steps of the grid. */
+/** Move the selection by dx, dy pixels. */
 export function nudge(dx: number, dy: number): void {
   const { selection } = useDoc.getState();
   const chosen = useFlow.getState().nodes.filter((node) => selection.includes(node.id));
@@ -233,13 +233,13 @@ export function nudge(dx: number, dy: number): void {
 /** The body as a network of its own, for calls that take one. */
 const asNetwork = (body: Body, name: string): Network => ({ ...body, name });
 
-/** Make a superbox of the selected boxes. */
+/** Group the selected boxes into a superbox. */
 export async function groupSelected(): Promise<void> {
   const state = useDoc.getState();
   const body = openBody(state);
   const boxes = state.selection.filter((id) => body.boxes?.[id]);
   if (!boxes.length) {
-    say("Select the boxes that are to become a superbox first.");
+    say("Select the boxes to group first.");
     return;
   }
   const name = freeName("part", new Set([...Object.keys(superboxes()), ...namesOf(body)]));
@@ -255,7 +255,7 @@ export async function groupSelected(): Promise<void> {
   }
 }
 
-/** Put a grouped body in place of the old one; the inside keeps the places of the boxes. */
+/** Replace the body by its grouped version; the superbox takes the mean position of its boxes. */
 async function putGrouped(
   grouped: Network,
   old: Body,
@@ -282,7 +282,7 @@ async function putGrouped(
   }));
 }
 
-/** Put the boxes of a superbox in its place again. */
+/** Replace a superbox by its boxes. */
 export async function ungroupSelected(): Promise<void> {
   const state = useDoc.getState();
   const body = openBody(state);
@@ -306,7 +306,7 @@ export async function ungroupSelected(): Promise<void> {
   }
 }
 
-/** Where things stand in a scope after automatic layout, by the keys of positions. */
+/** The positions in a scope after automatic layout, by position key. */
 export async function placesOf(network: Network, scope: Scope): Promise<Positions> {
   const graph = graphOf({ network, scope, positions: {}, check: null });
   if (!graph.nodes.length) return {};
@@ -316,7 +316,7 @@ export async function placesOf(network: Network, scope: Scope): Promise<Position
   return Object.fromEntries<[number, number]>(keyed);
 }
 
-/** Lay out what is open. */
+/** Lay out the open canvas. */
 export async function tidyUp(): Promise<void> {
   const { doc, scope } = useDoc.getState();
   try {
@@ -327,7 +327,7 @@ export async function tidyUp(): Promise<void> {
   }
 }
 
-/** The document with a place for everything that has none yet. */
+/** The positions, completed for items that have none yet. */
 export async function withPlaces(
   network: Network,
   positions: Positions,

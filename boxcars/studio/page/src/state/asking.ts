@@ -1,4 +1,4 @@
-/** Questions before something is lost: what it is, and what the person may choose. */
+/** Questions before data is lost: what is lost, and the choices. */
 
 import { create } from "zustand";
 
@@ -10,10 +10,10 @@ export interface Choice {
 
 export interface Question {
   title: string;
-  /** What is lost, a paragraph each. */
+  /** What is lost; one paragraph each. */
   words: readonly string[];
   choices: readonly Choice[];
-  /** What leaves everything as it is. */
+  /** The label of the answer that changes nothing. */
   stay?: string;
 }
 
@@ -23,7 +23,7 @@ interface Asked extends Question {
 
 export const useAsking = create<{ question: Asked | null }>(() => ({ question: null }));
 
-/** Ask, and wait for the answer: the key of a choice, or null if everything is to stay as it is. */
+/** Ask, and wait for the answer: the key of a choice, or null to change nothing. */
 export function ask(question: Question): Promise<string | null> {
   useAsking.getState().question?.answer(null);
   return new Promise((done) => {
@@ -35,7 +35,7 @@ export function ask(question: Question): Promise<string | null> {
   });
 }
 
-/** Ask whether to go on; only if the person wants that, the work is done. */
+/** Do the work only if the user confirms. */
 export async function askFirst(
   question: Omit<Question, "choices"> & { yes: string },
   work: () => unknown,

@@ -1,4 +1,4 @@
-/** The check while drawing: a moment after each change the studio says what is wrong. */
+/** The check while drawing: debounced after each change. */
 
 import { create } from "zustand";
 
@@ -16,6 +16,7 @@ interface CheckState {
 
 export const useCheck = create<CheckState>(() => ({ answer: null, of: null }));
 
+/** Milliseconds without a change before the check. */
 const PAUSE = 180;
 let timer = 0;
 let asking: AbortController | null = null;
@@ -49,7 +50,7 @@ useStudio.subscribe((state, before) => {
   if (before.lost && !state.lost) checkNow();
 });
 
-/** The path of a problem from the body of a scope on; null if it is somewhere else. */
+/** The path of a problem relative to the body of a scope; null if it is outside. */
 export function pathInScope(problem: Problem, network: Network, scope: Scope): string[] | null {
   const here = pathOf(network, scope);
   const last = scope.at(-1);
@@ -62,7 +63,7 @@ export function pathInScope(problem: Problem, network: Network, scope: Scope): s
   return null;
 }
 
-/** The problems of each thing on the canvas, by its id there, and those of superboxes by name. */
+/** The problems of each item on the canvas by its id, and those of superboxes by name. */
 export function problemsById(
   problems: readonly Problem[],
   network: Network,

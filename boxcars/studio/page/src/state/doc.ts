@@ -1,4 +1,4 @@
-/** The document that is edited: the network, where its boxes stand, and its history. */
+/** The edited document: the network, the positions of its boxes, and its history. */
 
 import { create } from "zustand";
 
@@ -19,15 +19,17 @@ export interface Doc {
 }
 
 const EMPTY: Doc = { network: { name: "untitled" }, positions: {} };
+/** Undo steps. */
 const KEPT = 200;
+/** Milliseconds; faster changes of one field are one undo step. */
 const TYPING = 1200;
 
 interface DocState {
   doc: Doc;
   file: string | null;
-  /** The version of the file that is open, as the studio told it. */
+  /** The version of the open file, as reported by the studio. */
   version: string;
-  /** What this drawing is called in runs: its files, the template it began with, or a name of its own. */
+  /** The names of this drawing in runs: its files, its template, or a generated name. */
   origins: readonly string[];
   saved: Doc;
   past: Doc[];
@@ -35,9 +37,9 @@ interface DocState {
   scope: Scope;
   selection: readonly string[];
   arc: string | null;
-  /** What the last change was of, and when: typing in one field is one step back. */
+  /** The key and time of the last change: typing in one field is one undo step. */
   last: { key: string; at: number };
-  /** Counts documents that were opened. */
+  /** Number of documents opened so far. */
   opened: number;
 }
 
@@ -76,7 +78,7 @@ export function change(edit: (doc: Doc) => Doc, key = ""): void {
   leaveLostScope();
 }
 
-/** Change what is drawn on the canvas that is open. */
+/** Change the body of the open canvas. */
 export function changeBody(edit: (body: Body) => Body, key = ""): void {
   change((doc) => {
     const { scope } = get();
@@ -87,7 +89,7 @@ export function changeBody(edit: (body: Body) => Body, key = ""): void {
   }, key);
 }
 
-/** Put things somewhere; part of the change before if that has the same key. */
+/** Move items; part of the previous change if that has the same key. */
 export function move(places: Positions, key = ""): void {
   change((doc) => {
     const moved = Object.entries(places).map(([id, [x, y]]) => [
@@ -101,7 +103,7 @@ export function move(places: Positions, key = ""): void {
   }, key);
 }
 
-/** Give places to things that had none: no change that anybody would want to save or undo. */
+/** Set initial positions: neither an undo step nor an unsaved change. */
 export function place(positions: Positions): void {
   const { doc, saved } = get();
   const next = { ...doc, positions };
@@ -126,10 +128,10 @@ export function redo(): void {
 
 const OWN = "drawing ";
 
-/** Whether a name is that of a drawing alone, and of no file or template. */
+/** Whether an origin is a generated name, not a file or a template. */
 export const isOwn = (origin: string): boolean => origin.startsWith(OWN);
 
-/** A name for a drawing that has no file, like no other. */
+/** A unique name for a drawing without a file. */
 export const newOrigin = (): string =>
   `${OWN}${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
 
@@ -139,7 +141,7 @@ export interface Home {
   origins: readonly string[];
 }
 
-/** Show another document, with a history of its own. */
+/** Show another document, with its own history. */
 export function load(doc: Doc, home: Home): void {
   const opened = get().opened + 1;
   set({ ...initial, ...home, doc, saved: home.file === null ? EMPTY : doc, opened });
@@ -152,7 +154,7 @@ export function markSaved(doc: Doc, file: string, version: string): void {
 
 export const isDirty = (state: DocState): boolean => state.doc !== state.saved;
 
-/** Whether there is something that a person has done here and would miss. */
+/** Whether there are unsaved changes that the user made. */
 export const hasWork = (state: DocState): boolean =>
   isDirty(state) && state.past.length > 0 && Object.keys(state.doc.network).length > 1;
 
@@ -175,7 +177,7 @@ export function leaveTo(depth: number): void {
   set({ scope: get().scope.slice(0, depth), selection: [], arc: null });
 }
 
-/** A superbox may go while it is open: by undo, or because its last use was removed. */
+/** Leave a superbox that was removed while open: by undo, or because its last use was removed. */
 function leaveLostScope(): void {
   const { doc, scope } = get();
   let depth = 0;
@@ -188,6 +190,6 @@ function leaveLostScope(): void {
   if (depth < scope.length) leaveTo(depth);
 }
 
-/** The body that is open now. */
+/** The body of the open canvas. */
 export const openBody = (state: DocState): Body =>
   bodyAt(state.doc.network, state.scope) ?? state.doc.network;

@@ -1,4 +1,4 @@
-/** Opening, leaving and taking along: files of the studio's folder, of the person's own machine, templates. */
+/** Open, leave and download: files in the studio's folder or on the user's computer, templates. */
 
 import { api, type Opened } from "../api/client";
 import type { ReadFormat, WriteFormat } from "../api/types";
@@ -12,7 +12,7 @@ import { hasUnsavedTests, keepTests } from "./tests";
 
 const DRAFT = "boxcars.draft";
 
-/** Show what was opened; everything in it gets a place. */
+/** Show an opened document, with positions for all its items. */
 async function show(opened: Opened, file: string | null, origin: string): Promise<void> {
   const positions = await withPlaces(opened.network, opened.positions);
   load(
@@ -27,17 +27,17 @@ async function show(opened: Opened, file: string | null, origin: string): Promis
   if (opened.problems.length) openDock("problems");
 }
 
-/** Whether the drawing may be left: nothing in it is lost, or the person does not mind. */
+/** Whether the drawing may be left: nothing is lost, or the user confirms. */
 async function mayLeave(): Promise<boolean> {
   await keepTests();
   const state = useDoc.getState();
   if (!hasWork(state) && !hasUnsavedTests()) return true;
   const choice = await ask({
-    title: "Leave what is not saved?",
+    title: "Leave without saving?",
     words: [
       hasWork(state)
-        ? `The drawing ${state.doc.network.name} has changes that are not saved. They are lost if you leave it.`
-        : `The tests of ${state.doc.network.name} are in no file yet. They are lost if you leave it.`,
+        ? `The drawing ${state.doc.network.name} has unsaved changes. They are lost if you leave it.`
+        : `The tests of ${state.doc.network.name} are not saved in a file yet. They are lost if you leave it.`,
     ],
     choices: [
       { key: "leave", label: "Leave without saving", kind: "danger" },
@@ -50,7 +50,7 @@ async function mayLeave(): Promise<boolean> {
   return choice === "leave" || (choice === "save" && (await save()));
 }
 
-/** Do something that shows another drawing, if this one may be left. */
+/** Show another drawing, if this one may be left. */
 export async function leaveFor(work: () => unknown): Promise<void> {
   if (await mayLeave()) await work();
 }
@@ -92,12 +92,12 @@ const FORMATS: Record<string, ReadFormat> = {
   py: "py",
 };
 
-/** Open a file of the person's machine. */
+/** Open a file from the user's computer. */
 export const openUpload = (file: File): Promise<boolean> =>
   attempt(async () => {
     const format = FORMATS[file.name.split(".").at(-1)?.toLowerCase() ?? ""];
     if (!format)
-      throw new Error(`${file.name} is no network file: choose a YAML, JSON or XML file.`);
+      throw new Error(`${file.name} is not a network file: choose a YAML, JSON or XML file.`);
     const name = file.name.replace(/\.[^.]+$/, "");
     await show(await api.read(await file.text(), format, name), null, newOrigin());
   });
@@ -113,7 +113,7 @@ const draftOf = ({ doc, file, version, origins }: DraftDoc): DraftDoc => ({
   origins,
 });
 
-/** Keep what is not saved in this tab, so that loading the page again loses nothing. */
+/** Store unsaved changes in this tab, so that reloading the page loses nothing. */
 function keepDraft(): void {
   const state = useDoc.getState();
   if (isDirty(state) && state.past.length)
@@ -138,14 +138,14 @@ function takeDraft(): boolean {
   return true;
 }
 
-/** Open what was open before the page was loaded again, or what the studio was started with. */
+/** Open what was open before the reload, or the file that the studio was started with. */
 export async function openLast(preferred: string | null): Promise<void> {
   if (takeDraft()) return;
   const file = sessionStorage.getItem(LAST) ?? preferred;
   if (file !== null && !(await openFile(file))) sessionStorage.removeItem(LAST);
 }
 
-/** Hand a text to the person as a file. */
+/** Download a text as a file. */
 export function offer(text: string, name: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   const link = document.createElement("a");

@@ -1,4 +1,4 @@
-/** The nodes and edges on the canvas. They follow the document, or the run that is watched. */
+/** The nodes and edges on the canvas, derived from the document. */
 
 import { applyNodeChanges, type NodeChange } from "@xyflow/react";
 import { create } from "zustand";
@@ -9,7 +9,7 @@ import { move, select, useDoc } from "./doc";
 import { usePalette } from "./palette";
 
 interface FlowState extends Graph {
-  /** What is to be brought into sight; a new object for each wish. */
+  /** The nodes to scroll to; a new object for each request. */
   goal: { ids: readonly string[] } | null;
 }
 
@@ -24,7 +24,7 @@ export function viewOfDoc(): View {
 const same = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** New things where something changed, and the old ones elsewhere, so that little is drawn. */
+/** Reuse unchanged nodes, so that React redraws little. */
 export function merged(
   old: readonly BoxNode[],
   next: readonly BoxNode[],
@@ -67,16 +67,16 @@ useDoc.subscribe(rebuild);
 useCheck.subscribe(rebuild);
 usePalette.subscribe(rebuild);
 
-/** Select something and bring it into sight. */
+/** Select an item and scroll to it. */
 export function goTo(id: string): void {
   select([id]);
   useFlow.setState({ goal: { ids: [id] } });
 }
 
-/** Bring everything into sight. */
+/** Fit everything into the view. */
 export const seeAll = (): void => useFlow.setState({ goal: { ids: [] } });
 
-/** What the canvas tells of dragging and selecting. */
+/** Apply the canvas's drag and selection events. */
 export function onNodesChange(changes: NodeChange<BoxNode>[]): void {
   const kept = changes.filter((c) => c.type !== "remove" && c.type !== "select");
   if (kept.length) useFlow.setState({ nodes: applyNodeChanges(kept, useFlow.getState().nodes) });
@@ -89,7 +89,7 @@ export function onNodesChange(changes: NodeChange<BoxNode>[]): void {
   select([...chosen]);
 }
 
-/** The dragged boxes stay where they were let go. */
+/** Store the positions of dragged boxes. */
 export function keepPlaces(nodes: readonly BoxNode[]): void {
   const now = new Map(useFlow.getState().nodes.map((node) => [node.id, node.position]));
   const places = nodes.map((node) => {

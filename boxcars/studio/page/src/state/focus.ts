@@ -1,25 +1,25 @@
-/** The focus of the keyboard: from a box on the canvas into its panel, and back. */
+/** Keyboard focus: from a box on the canvas into its panel, and back. */
 
 import { useDoc } from "./doc";
 
 const FIRST = ".inspector input, .inspector select";
-/** Where keys are for what stands there, and not for the drawing. */
+/** Elements in which keys do not act on the drawing. */
 const PANEL = ".inspector, .dock, .data";
 
 let inPanel = false;
 
-/** Remember where the person is: an element that goes takes the focus with it, to nowhere. */
+/** Remember the last location: removing the focused element moves the focus to the body. */
 function note(event: Event): void {
   if (event.target instanceof Element) inPanel = event.target.closest(PANEL) !== null;
 }
 window.addEventListener("pointerdown", note, true);
 window.addEventListener("focusin", note, true);
 
-/** Whether a key is pressed in a panel, or right after something was done in one. */
+/** Whether a key is pressed in a panel, or right after an action in one. */
 export const isInPanel = (target: EventTarget | null): boolean =>
   target instanceof Element && target !== document.body ? target.closest(PANEL) !== null : inPanel;
 
-/** Go to the first field of the panel, once it is there. */
+/** Focus the first field of the panel, once it is rendered. */
 export function focusPanel(): void {
   requestAnimationFrame(() => {
     const field = document.querySelector<HTMLElement>(FIRST);
@@ -28,7 +28,7 @@ export function focusPanel(): void {
   });
 }
 
-/** Be done with a field of the panel, and go to the box on the canvas that it describes. */
+/** Leave the panel, and focus its box on the canvas. */
 export function leavePanel(): void {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   requestAnimationFrame(() => {

@@ -10,23 +10,23 @@ import { leaveScope, useRuns } from "./runs";
 import { save } from "./saving";
 import { MODES, openDialog, setMode, setSubquery, useStudio, type Mode } from "./studio";
 
-/** What the help shows. */
+/** The keys shown in the help. */
 export const KEYS: [string, string][] = [
   ["Ctrl K", "search boxes, commands and files"],
   ["Ctrl S", "save"],
   ["Ctrl O", "open"],
   ["Ctrl Z / Ctrl Y", "undo / redo"],
   ["Ctrl C / X / V", "copy / cut / paste"],
-  ["Ctrl A", "select everything"],
+  ["Ctrl A", "select all"],
   ["Shift drag", "select an area"],
-  ["Ctrl click", "select one more"],
-  ["Ctrl G", "make a superbox of what is selected"],
-  ["Arrows", "move what is selected"],
-  ["Delete", "remove what is selected"],
+  ["Ctrl click", "add to the selection"],
+  ["Ctrl G", "group the selection into a superbox"],
+  ["Arrows", "move the selection"],
+  ["Delete", "delete the selection"],
   ["Tab, Enter", "go to the next box or arrow, into its panel"],
-  ["L / F", "lay out / see everything"],
+  ["L / F", "lay out / fit to view"],
   ["1 to 4", "compose, preview, plan, watch"],
-  ["Escape", "leave the panel; close charts; select nothing; leave a superbox"],
+  ["Escape", "leave the panel, close charts, clear the selection, leave a superbox"],
   ["?", "this help"],
 ];
 
@@ -66,7 +66,7 @@ const ALONE: Record<string, () => void> = {
   f: seeAll,
 };
 
-/** Be done with what is selected, or with the superbox that is open. */
+/** Clear the selection, or leave the open superbox. */
 function leaveDrawing(): void {
   const { selection, arc, scope } = useDoc.getState();
   if (selection.length || arc !== null) {
@@ -75,7 +75,7 @@ function leaveDrawing(): void {
   } else if (scope.length) leaveTo(scope.length - 1);
 }
 
-/** Close the charts of a box, or leave the superbox of a run that is open. */
+/** Close the charts of a box, or leave the open superbox of a run. */
 function leaveRun(): void {
   const { box, arc, scope } = useRuns.getState();
   if (box !== null || arc !== null) useRuns.setState({ box: null, arc: null });
@@ -89,7 +89,7 @@ const ESCAPES: Record<Mode, () => void> = {
   watch: leaveRun,
 };
 
-/** Look at the box or the arrow that has the focus of the keyboard. */
+/** Open the box or arrow with the keyboard focus. */
 function enter(): void {
   const { mode } = useStudio.getState();
   const [node, edge] = [focusedOn("node"), focusedOn("edge")];

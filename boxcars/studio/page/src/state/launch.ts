@@ -1,4 +1,4 @@
-/** How a network is to be run: where tuples come from and go to, how it is cut, on what. */
+/** Launch options: sources and sinks, plan, Spark master. */
 
 import { create } from "zustand";
 
@@ -23,7 +23,7 @@ interface Launch {
   master: string | null;
   groups: Record<string, string[]>;
   pool: string;
-  /** Made-up tuples a second, from the start; null for none. */
+  /** Generated tuples per second, from the start; null for none. */
   feed: number | null;
   starting: boolean;
 }
@@ -56,7 +56,7 @@ useDoc.subscribe((state, before) => {
 
 const asPlain = (network: Network) => network as unknown as Record<string, unknown>;
 
-/** Only what differs from the default: inputs without an address are injected. */
+/** Only the addresses that are set: inputs without one are injected. */
 const named = (addresses: Record<string, string>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(addresses).filter(([name, a]) => a && names.includes(name)));
 
@@ -84,8 +84,8 @@ export function askCompile(): AskCompile {
   };
 }
 
-/** Where made-up tuples for a network come from: its own template, or a generator. */
-export function madeUp(network: Network): InjectorSource {
+/** The source of generated tuples for a network: its own template, or a generator. */
+export function generatedSource(network: Network): InjectorSource {
   const { templates } = usePalette.getState();
   const own = templates.find((template) => template.name === network.name);
   return own
@@ -95,13 +95,13 @@ export function madeUp(network: Network): InjectorSource {
 
 const EXAMPLE = "high-mobility";
 
-/** For whoever is here for the first time: a template, on Spark, with tuples of its own. */
+/** The first-run example: a template on Spark, with its own generated tuples. */
 export async function runExample(): Promise<void> {
   set(FRESH);
   if (await openTemplate(EXAMPLE)) await startRun();
 }
 
-/** Start a run of the network as it is drawn; with made-up tuples, if they are wanted. */
+/** Start a run of the network as drawn, fed with generated tuples if requested. */
 export async function startRun(): Promise<void> {
   const { network } = useDoc.getState().doc;
   const l = get();
@@ -113,7 +113,7 @@ export async function startRun(): Promise<void> {
     sources,
     sinks,
     tables: named(l.tables, Object.keys(network.tables ?? {})),
-    template: l.feed === null ? null : (madeUp(network).template ?? null),
+    template: l.feed === null ? null : (generatedSource(network).template ?? null),
     epoch_rows: l.epochRows,
     master: l.master,
   };
@@ -136,7 +136,7 @@ export async function startRun(): Promise<void> {
 
 const inputsOf = (network: Network): string[] => Object.keys(network.inputs ?? {});
 
-/** Whether a run takes tuples; waits while Spark starts. */
+/** Wait until a run accepts tuples; false if it has ended. */
 async function takesTuples(id: string): Promise<boolean> {
   for (;;) {
     const run = useRuns.getState().runs.find((r) => r.id === id);
@@ -148,7 +148,7 @@ async function takesTuples(id: string): Promise<boolean> {
 
 async function feed(run: string, network: Network, rate: number): Promise<void> {
   if (!(await takesTuples(run))) return;
-  const source = madeUp(network);
+  const source = generatedSource(network);
   const rest = { rate, batch: Math.max(1, Math.min(1000, Math.round(rate / 5))), injectors: 1 };
   const common = { source, ...rest, speed: 1, fast: false, stamp: false };
   if (source.template) await api.inject(run, { input: null, ...common });

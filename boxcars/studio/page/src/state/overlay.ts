@@ -1,23 +1,23 @@
-/** What lies over the drawing: counts of a preview, loads of a run, changes between versions. */
+/** Marks on the drawing: counts of a preview, loads of a run, changes between versions. */
 
 import { create } from "zustand";
 
 export interface BoxMark {
-  /** In place of what the box does. */
+  /** Shown instead of the box's summary. */
   text?: string;
-  /** How busy it is, from 0 to 1. */
+  /** Utilisation, from 0 to 1. */
   load?: number;
   tone?: "added" | "removed" | "changed" | "active";
 }
 
 export interface ArcMark {
   text?: string;
-  /** Of the line. */
+  /** Line width in pixels. */
   width?: number;
   level?: "quiet" | "good" | "warn" | "bad";
-  /** Something came along in the last step. */
+  /** Tuples passed in the last step. */
   fresh?: boolean;
-  /** A preview stops when a tuple comes here. */
+  /** A breakpoint of the preview. */
   stop?: boolean;
 }
 
@@ -43,7 +43,7 @@ function equal(one: object, other: object): boolean {
   return a.length === Object.keys(b).length && a.every(([key, value]) => b[key] === value);
 }
 
-/** Lay something over the drawing; what stays the same is not drawn again. */
+/** Set the marks; unchanged marks are not redrawn. */
 export function overlay(next: Overlay): void {
   const { boxes, arcs } = useOverlay.getState();
   useOverlay.setState({ boxes: kept(boxes, next.boxes), arcs: kept(arcs, next.arcs) });

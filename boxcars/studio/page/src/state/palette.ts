@@ -1,4 +1,4 @@
-/** What networks can be made of, as the studio knows it; loaded once. */
+/** The palette of the studio: boxes, functions, templates; loaded once. */
 
 import { create } from "zustand";
 
@@ -13,6 +13,8 @@ interface PaletteState {
   palette: Palette | null;
   types: Record<string, BoxInfo>;
   templates: TemplateInfo[];
+  /** Whether the studio answered or refused; until then nothing that depends on it is shown. */
+  settled: boolean;
 }
 
 export const usePalette = create<PaletteState>(() => ({
@@ -20,9 +22,10 @@ export const usePalette = create<PaletteState>(() => ({
   palette: null,
   types: {},
   templates: [],
+  settled: false,
 }));
 
-/** Load what does not change while the studio runs. */
+/** Load everything that does not change while the studio runs. */
 export async function loadPalette(): Promise<About | null> {
   try {
     const [about, palette, templates] = await Promise.all([
@@ -31,15 +34,16 @@ export async function loadPalette(): Promise<About | null> {
       api.templates(),
     ]);
     const types = Object.fromEntries(palette.boxes.map((box) => [box.type, box]));
-    usePalette.setState({ about, palette, types, templates });
+    usePalette.setState({ about, palette, types, templates, settled: true });
     return about;
   } catch (error) {
+    usePalette.setState({ settled: true });
     complain(error);
     return null;
   }
 }
 
-/** How many arrows enter a box; null stands for any number. */
+/** The number of inputs of a box; null means any number. */
 export function arityOf(box: BoxBlock | undefined, superboxes: Record<string, Superbox>): Arity {
   if (!box) return { fixed: 1 };
   const definition = superboxes[box.type];
@@ -54,13 +58,13 @@ export const aritiesOf =
   (name: string): Arity =>
     arityOf(body.boxes?.[name], superboxes);
 
-/** The outputs of a box, those on the side (late, dead) apart. */
+/** The outputs of a box; side outputs (late, dead) are separate. */
 export interface Ports {
   main: string[];
   side: string[];
 }
 
-/** The outputs of a box as far as its own block tells; the check knows better. */
+/** The outputs of a box, derived from its block alone; the check's answer takes precedence. */
 export function portsOf(box: BoxBlock, superboxes: Record<string, Superbox>): Ports {
   const definition = superboxes[box.type];
   if (definition) {

@@ -23,7 +23,7 @@ interface PreviewState {
   rows: number;
   train: number;
   preview: Preview | null;
-  /** What is previewed: the network and the data as they were when it began. */
+  /** The network and the data as they were when the preview started. */
   of: Previewed | null;
   busy: boolean;
   /** Breakpoints: arcs, each with a condition or none. */
@@ -63,7 +63,7 @@ function show(preview: Preview | null): void {
   draw();
 }
 
-/** Lay the counts over the drawing. */
+/** Show the counts on the drawing. */
 export function draw(): void {
   const { preview, stops } = get();
   if (useStudio.getState().mode !== "preview") return;
@@ -99,7 +99,7 @@ export function draw(): void {
   overlay({ boxes, arcs });
 }
 
-/** What the boxes inside a superbox did together. */
+/** The combined counts of the boxes inside a superbox. */
 function inside(preview: Preview, use: string): BoxMark {
   const parts = Object.entries(preview.boxes).filter(([name]) => name.startsWith(`${use}/`));
   const held = parts.reduce((sum, [, b]) => sum + b.state.reduce((s, t) => s + t.total, 0), 0);
@@ -117,7 +117,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Make up tuples for all inputs that have none; for one, if it is named. */
+/** Generate tuples for all inputs, or only for the named one. */
 export const sample = (only?: string): Promise<void> =>
   attempt(async () => {
     const { network } = useDoc.getState().doc;
@@ -156,14 +156,14 @@ async function begin(): Promise<Preview> {
   return started;
 }
 
-/** Start from the first tuple; makes up data if there is none. */
+/** Start from the first tuple; generates data if there is none. */
 export async function start(): Promise<void> {
   const inputs = Object.keys(useDoc.getState().doc.network.inputs ?? {});
   if (!inputs.some((name) => get().data[name]?.trim())) await sample();
   await attempt(async () => show(await begin()));
 }
 
-/** What has changed since the preview began, in a word; null if nothing has. */
+/** What has changed since the preview started ("network" or "data"); null if nothing has. */
 export function changedSince(state: PreviewState, network: Network): string | null {
   const { of, data, tables } = state;
   if (of === null) return null;
@@ -176,7 +176,7 @@ const same = (one: Record<string, string>, other: Record<string, string>): boole
     (name) => (one[name] ?? "") === (other[name] ?? ""),
   );
 
-/** Go on; starts if nothing was started, or the network or the data has changed. */
+/** Step; restarts if nothing was started, or the network or the data has changed. */
 async function go(ask: AskStep): Promise<void> {
   const state = get();
   if (!state.preview || changedSince(state, useDoc.getState().doc.network) !== null) await start();
@@ -188,12 +188,12 @@ async function go(ask: AskStep): Promise<void> {
 export const step = (): Promise<void> => go({ tuples: get().train });
 export const toEnd = (): Promise<void> => go({ to: "end" });
 
-/** Go on until a tuple comes to one of the breakpoints. */
+/** Step until a tuple reaches one of the breakpoints. */
 export async function toStop(): Promise<void> {
   await go({ until: Object.entries(get().stops).map(([arc, where]) => ({ arc, where })) });
   const { preview } = get();
-  if (preview?.stopped_at) say(`Stopped: a tuple came to ${preview.stopped_at}.`);
-  else if (preview?.finished) say("The data ended, and no tuple came to the breakpoint.");
+  if (preview?.stopped_at) say(`Stopped: a tuple reached ${preview.stopped_at}.`);
+  else if (preview?.finished) say("The data ended before a tuple reached a breakpoint.");
 }
 
 export const back = (): Promise<void> =>
@@ -209,14 +209,14 @@ export function restart(): void {
   draw();
 }
 
-/** Set a breakpoint, change its condition, or take it away. */
+/** Set a breakpoint, change its condition, or remove it. */
 export function putStop(arc: string, where: string | null): void {
   const { [arc]: _, ...rest } = get().stops;
   set({ stops: where === null ? rest : { [arc]: where, ...rest } });
   draw();
 }
 
-/** Keep the data and what came out as a test of the network. */
+/** Save the data and the results as a test of the network. */
 export function keepAsTest(): void {
   const { preview, of } = get();
   if (!preview || !of) return;
@@ -229,7 +229,7 @@ export function keepAsTest(): void {
     tables: full(of.tables),
     expect: Object.fromEntries(expect),
   });
-  say("Kept as a test: see Tests below the canvas.", "good");
+  say("Saved as a test: see Tests below the canvas.", "good");
 }
 
 useStudio.subscribe((state, before) => {

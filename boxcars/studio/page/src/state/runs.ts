@@ -1,4 +1,4 @@
-/** The runs of the studio, and which of them are looked at. */
+/** The runs of the studio, and which of them are shown. */
 
 import { create } from "zustand";
 
@@ -7,22 +7,22 @@ import type { Injector, Run } from "../api/types";
 import type { Network, Positions, Scope } from "../model/network";
 import { complain } from "./studio";
 
-export type WatchTab = "results" | "boxes" | "arc" | "log";
+export type WatchTab = "results" | "boxes" | "arc" | "events" | "log";
 
 interface RunsState {
   runs: Run[];
   chosen: string | null;
-  /** Runs that are shown side by side. */
+  /** Runs shown side by side. */
   beside: readonly string[];
   injectors: Injector[];
-  /** The run's drawing: what is open, selected, and where things stand. */
+  /** The run's drawing: open superbox, selection, and positions. */
   scope: Scope;
   box: string | null;
   arc: { id: string; flat: string; text: string } | null;
   places: Record<string, Positions>;
   tab: WatchTab;
   output: string | null;
-  /** Seconds that charts show; 0 for all. */
+  /** Time range of the charts in seconds; 0 for all. */
   span: number;
 }
 
@@ -58,7 +58,7 @@ export async function loadRuns(): Promise<void> {
   }
 }
 
-/** What a run says of itself, in place of what was known. */
+/** Replace the known status of a run. */
 export function noteRun(run: Run): void {
   const { runs } = get();
   const known = runs.some((r) => r.id === run.id);
@@ -91,7 +91,7 @@ export function noteInjector(injector: Injector): void {
   });
 }
 
-/** Stop a run behind its epoch, or remove one that has ended. */
+/** Stop a run after its current epoch. */
 export async function stopRun(id: string): Promise<void> {
   try {
     noteRun(await api.stop(id));

@@ -1,4 +1,4 @@
-/** Saving, without a loss: what others have saved since is not replaced unseen. */
+/** Saving without data loss: a file that changed in the meantime is not overwritten unasked. */
 
 import { api, ApiError, type Opened } from "../api/client";
 import { withPlaces } from "./actions";
@@ -9,7 +9,7 @@ import { compareWith, complain, openDialog, say, useStudio } from "./studio";
 
 export const LAST = "boxcars.file";
 
-/** Save under the name it has, or ask for one; whether it is saved now. */
+/** Save under the current name, or ask for one; returns whether it was saved. */
 export async function save(): Promise<boolean> {
   const { file } = useDoc.getState();
   if (file !== null) return saveAs(file);
@@ -19,7 +19,7 @@ export async function save(): Promise<boolean> {
 
 let last: Promise<boolean> = Promise.resolve(true);
 
-/** Save under a name, when what is being saved already is done: each has to know the version. */
+/** Save under a name, after any save in progress: each needs the version that the last one wrote. */
 export function saveAs(file: string): Promise<boolean> {
   last = last.then(async () => {
     const { doc, file: open, version } = useDoc.getState();
@@ -33,7 +33,7 @@ export function saveAs(file: string): Promise<boolean> {
   return last;
 }
 
-/** Save if the file is as it is known; else the person says what is to be done. */
+/** Save if the file still has the known version; else ask the user. */
 async function saveOver(file: string, doc: Doc, over: string | null): Promise<boolean> {
   try {
     const { file: before, origins } = useDoc.getState();
@@ -52,28 +52,28 @@ async function saveOver(file: string, doc: Doc, over: string | null): Promise<bo
   const own = file === useDoc.getState().file;
   const choice = await (own ? askChanged(file, there) : askReplace(file, there));
   if (choice === "save") return saveOver(file, doc, there?.version ?? null);
-  if (choice === "reload" && there) await takeOver(file, there);
+  if (choice === "reload" && there) await reload(file, there);
   if (choice === "compare") compareWith(file);
   return false;
 }
 
 const askChanged = (file: string, there: Opened | null): Promise<string | null> =>
   ask({
-    title: `${file} was changed since you opened it`,
+    title: `${file} has changed since you opened it`,
     words: [
       "It was saved from another tab or by another program. If you save now, those changes are lost.",
       there
-        ? "If you take over the file, the drawing becomes what is in it; undo brings your changes back."
-        : "What is in it now can't be read as a network.",
+        ? "If you reload the file, it replaces the drawing; undo restores your changes."
+        : "The file can't be read as a network now.",
     ],
     choices: [
       ...(there
         ? [
             { key: "compare", label: "Compare" },
-            { key: "reload", label: "Take over the file" },
+            { key: "reload", label: "Reload the file" },
           ]
         : []),
-      { key: "save", label: "Save all the same", kind: "danger" },
+      { key: "save", label: "Save anyway", kind: "danger" },
     ],
   });
 
@@ -82,14 +82,14 @@ const askReplace = (file: string, there: Opened | null): Promise<string | null> 
     title: `Replace ${file}?`,
     words: [
       there
-        ? `There is a file of this name already, with the network ${there.network.name}. If you replace it, that network is lost.`
-        : "There is a file of this name already. If you replace it, what is in it is lost.",
+        ? `This file already exists, with the network ${there.network.name}. If you replace it, that network is lost.`
+        : "This file already exists. If you replace it, its content is lost.",
     ],
-    choices: [{ key: "save", label: "Replace it", kind: "danger" }],
+    choices: [{ key: "save", label: "Replace", kind: "danger" }],
   });
 
-/** Let the drawing become what is in the file, as one step that can be undone. */
-async function takeOver(file: string, there: Opened): Promise<void> {
+/** Replace the drawing by the content of the file, as one undo step. */
+async function reload(file: string, there: Opened): Promise<void> {
   const positions = await withPlaces(there.network, there.positions);
   change(() => ({ network: there.network, positions }));
   markSaved(useDoc.getState().doc, file, there.version);

@@ -1,4 +1,4 @@
-/** Measurements over time, by the names that the history of a run has for them. */
+/** Time series of a run, by the names in its history. */
 
 import type { Stats } from "../api/types";
 
@@ -9,7 +9,7 @@ export interface Series {
 }
 export const emptySeries: Series = { times: [], values: {} };
 
-/** What one piece of a box did, or all of them together. */
+/** Statistics of one instance of a box, or of all together. */
 export interface PieceStats {
   tuples_in: number;
   tuples_out: number;
@@ -24,7 +24,7 @@ export interface PieceStats {
   selectivity: number | null;
   cpu: number;
   share: number;
-  /** Seconds that a tuple is in it; null where a box of the same pipeline is booked for it. */
+  /** Seconds that a tuple spends in it; null if it is fused into another box. */
   latency: number | null;
 }
 
@@ -56,10 +56,12 @@ const METRICS = [
   "state_rows",
   "state_bytes",
 ] as const;
+/** Measurements kept per series. */
 const MOST = 3600;
+/** Seconds; measurements closer together are dropped. */
 const APART = 0.9;
 
-/** The numbers of some statistics, by the names of their series. */
+/** The values of the statistics, by the names of their series. */
 export function measured(stats: Stats): Record<string, number | null> {
   const found: Record<string, number | null> = { "run/cpu": stats.cpu, "run/memory": stats.memory };
   const boxes = Object.entries(boxesOf(stats));
@@ -88,8 +90,8 @@ export function measured(stats: Stats): Record<string, number | null> {
 }
 
 /**
- * The series with one more measurement, unless the last one is too fresh. The lists themselves
- * grow, for there are hundreds of them; what is new is the object that holds them.
+ * The series with one more measurement, unless the last one is too recent. The lists grow in place,
+ * because there are hundreds of them; only the object that holds them is new.
  */
 export function appended(series: Series, stats: Stats): Series {
   const { times, values } = series === emptySeries ? { times: [], values: {} } : series;
@@ -107,7 +109,7 @@ export function appended(series: Series, stats: Stats): Series {
   return { times: times.slice(-MOST / 2), values: Object.fromEntries(kept) as typeof values };
 }
 
-/** A history, and behind it what was heard since: whichever of the two came first. */
+/** A history followed by the live measurements after it, whichever arrived first. */
 export function continued(history: Series, heard: Series): Series {
   const end = history.times.at(-1) ?? -Infinity;
   const first = heard.times.findIndex((time) => time > end);

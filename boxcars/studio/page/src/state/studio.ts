@@ -1,4 +1,4 @@
-/** What the page itself is doing: its mode, its theme, what is open, and what it has to say. */
+/** The state of the page itself: mode, theme, open panels, notices. */
 
 import { create } from "zustand";
 
@@ -12,7 +12,7 @@ export interface Notice {
   id: number;
   tone: "good" | "bad" | "plain";
   text: string;
-  /** A way out. */
+  /** A suggested action. */
   action?: { label: string; run: () => void };
 }
 
@@ -22,11 +22,11 @@ interface StudioState {
   dialog: Dialog;
   dock: Dock | null;
   notices: Notice[];
-  /** The file that a comparison begins with; null for what was saved. */
+  /** The file to compare with; null for the last saved version. */
   against: string | null;
-  /** The subquery of the plan that is looked at. */
+  /** The selected subquery of the plan. */
   subquery: string | null;
-  /** The server does not answer. */
+  /** The server does not respond. */
   lost: boolean;
 }
 
@@ -72,7 +72,7 @@ const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
 export const isDark = (theme: Theme): boolean =>
   theme === "dark" || (theme === "system" && prefersDark.matches);
 
-/** Put the theme on the page; called once at the start and whenever it changes. */
+/** Apply the theme; called at the start and whenever it changes. */
 export function showTheme(): void {
   document.documentElement.dataset["theme"] = isDark(get().theme) ? "dark" : "light";
 }
@@ -80,20 +80,20 @@ prefersDark.addEventListener("change", showTheme);
 
 let notices = 0;
 
-/** Say something in a corner of the page; bad news stays until it is put away. */
+/** Show a notice in a corner of the page; an error stays until it is dismissed. */
 export function say(text: string, tone: Notice["tone"] = "plain", action?: Notice["action"]): void {
   notices += 1;
   const id = notices;
   const same = get().notices.filter((notice) => notice.text !== text);
   set({ notices: [...same.slice(-3), { id, tone, text, ...(action && { action }) }] });
-  if (tone !== "bad") window.setTimeout(() => putAway(id), 5000);
+  if (tone !== "bad") window.setTimeout(() => dismiss(id), 5000);
 }
 
-export function putAway(id: number): void {
+export function dismiss(id: number): void {
   set({ notices: get().notices.filter((notice) => notice.id !== id) });
 }
 
-/** Say what went wrong, in the words of the error; that the studio is lost, the header says. */
+/** Show an error; if the studio does not respond, the header says so instead. */
 export function complain(error: unknown): void {
   if (get().lost) return;
   say(error instanceof Error ? error.message : String(error), "bad");

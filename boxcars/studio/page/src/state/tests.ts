@@ -1,4 +1,4 @@
-/** The unit tests of the network: what goes in, and what must come out. */
+/** The unit tests of the network: input tuples and expected output. */
 
 import { create } from "zustand";
 
@@ -11,7 +11,7 @@ import { complain, say } from "./studio";
 
 interface TestsState {
   cases: Case[];
-  /** The version of their file, as the studio told it. */
+  /** The version of their file, as reported by the studio. */
   version: string | null;
   results: Record<string, CaseResult>;
   chosen: string | null;
@@ -42,7 +42,7 @@ const take = ({ tests, version }: KeptCases): void => set({ ...NONE, cases: test
 
 let last: Promise<void> = Promise.resolve();
 
-/** Write the tests to the file beside the network, when what is being written already is done. */
+/** Write the tests to the file next to the network, after any write in progress. */
 function keep(): Promise<void> {
   timer = 0;
   last = last.then(write);
@@ -60,20 +60,20 @@ async function write(): Promise<void> {
   }
 }
 
-/** The tests were changed elsewhere, and here: the person says which of them stay. */
+/** The tests were changed elsewhere and here: ask the user which to keep. */
 async function resolve(file: string): Promise<void> {
   const there = await api.tests(file);
   const choice = await ask({
     title: `The tests of ${file} were changed elsewhere`,
     words: [
-      `In the file there ${there.tests.length === 1 ? "is" : "are"} ${plural(there.tests.length, "test")} now, here ${get().cases.length}. Those that are in only one place are lost with the other, unless you keep both.`,
+      `The file now has ${plural(there.tests.length, "test")}, this page has ${get().cases.length}. Tests that only one side has are lost unless you keep both.`,
     ],
     choices: [
-      { key: "theirs", label: "Take over the file" },
+      { key: "theirs", label: "Use the file" },
       { key: "mine", label: "Replace the file", kind: "danger" },
       { key: "both", label: "Keep both", kind: "primary" },
     ],
-    stay: "Later",
+    stay: "Decide later",
   });
   if (choice === "theirs") take(there);
   if (choice !== "mine" && choice !== "both") return;
@@ -82,7 +82,7 @@ async function resolve(file: string): Promise<void> {
   await write();
 }
 
-/** All tests of two lists; of two that have one name and differ, the second gets another. */
+/** The union of two lists of tests; a different test with the same name is renamed. */
 function joined(one: readonly Case[], other: readonly Case[]): Case[] {
   const all = [...one];
   for (const test of other) {
@@ -100,13 +100,13 @@ function freeTestName(tests: readonly Case[], wanted: string): string {
   return name;
 }
 
-/** Write what was changed a moment ago, before another drawing is shown. */
+/** Flush pending changes before another drawing is shown. */
 export async function keepTests(): Promise<void> {
   window.clearTimeout(timer);
   if (timer) await keep();
 }
 
-/** Whether there are tests that are in no file yet: the drawing has none, or it is a moment ago. */
+/** Whether some tests are not in a file yet: the drawing has none, or a write is pending. */
 export const hasUnsavedTests = (): boolean =>
   timer !== 0 || (useDoc.getState().file === null && get().cases.length > 0);
 

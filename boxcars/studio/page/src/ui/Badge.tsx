@@ -1,4 +1,4 @@
-/** The sign of a box; signs that many fonts lack are drawn. */
+/** The icon of a box; characters missing from many fonts are drawn. */
 
 import { Icon, type IconName } from "./Icon";
 

@@ -1,6 +1,6 @@
 /**
- * A dialog over the page; Escape and a click beside it close it. What is marked with `data-first`
- * has the focus at first. Notices are in it, since all else is neither spoken nor to be clicked.
+ * A modal dialog; Escape and a click outside close it. The element marked `data-first` gets the
+ * focus. Notices are inside it, because the rest of the page is inert.
  */
 
 import { useEffect, useRef, type ReactNode } from "react";
@@ -15,7 +15,7 @@ export function Dialog(props: {
   children: ReactNode;
   wide?: boolean;
   actions?: ReactNode;
-  /** It lies over all others, for it asks something. */
+  /** It is a question, shown on top of all other dialogs. */
   asks?: boolean;
   testId?: string;
 }) {

@@ -1,4 +1,4 @@
-/** One of a few, all of them in sight: tabs if each shows a panel, else a choice. */
+/** A choice of one option, all visible: tabs if each shows a panel, else a radio group. */
 
 import type { KeyboardEvent, ReactNode } from "react";
 
@@ -6,14 +6,14 @@ import { Icon, type IconName } from "./Icon";
 
 interface OneOfProps<T extends string> {
   label: string;
-  /** The one that is on; none if all are folded. */
+  /** The active option; null if all are collapsed. */
   value: T | null;
   options: readonly { value: T; label: ReactNode; icon?: IconName }[];
   onChange: (value: T) => void;
-  /** The id of what tabs show. */
+  /** The id of the tab panel. */
   panel?: string;
   look?: "plain" | "boxed";
-  /** Before the value in the names for tests. */
+  /** The prefix of the options' test ids. */
   testId?: string;
 }
 
@@ -24,7 +24,7 @@ const STEPS: Record<string, number> = {
   ArrowDown: 1,
 };
 
-/** The Tab key goes to the one that is on, and from there the arrows to the others. */
+/** The Tab key goes to the active option, the arrow keys to the others. */
 export function OneOf<T extends string>(props: OneOfProps<T>) {
   const { options, value, panel, look = "boxed", testId } = props;
   const tabs = panel !== undefined;

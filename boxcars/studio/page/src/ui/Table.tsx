@@ -1,4 +1,4 @@
-/** A table of tuples, however long: only the rows in sight are drawn. */
+/** A virtualised table of tuples: only visible rows are rendered. */
 
 import { useState, type ReactNode } from "react";
 

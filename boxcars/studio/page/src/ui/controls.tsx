@@ -1,4 +1,4 @@
-/** Small controls that all parts of the page share. */
+/** Small controls shared by all parts of the page. */
 
 import { useId, useState, type ReactNode } from "react";
 import { flushSync } from "react-dom";
@@ -15,7 +15,7 @@ interface ButtonProps {
   pressed?: boolean;
   title?: string;
   keys?: string;
-  /** It has the focus when the dialog opens. */
+  /** It gets the focus when the dialog opens. */
   first?: boolean;
   testId?: string;
 }
@@ -41,12 +41,12 @@ export function Button(props: ButtonProps) {
   );
 }
 
-/** The cross that closes or removes something. */
+/** The button that closes or removes something. */
 export function CloseButton(props: Pick<ButtonProps, "label" | "onClick" | "keys" | "testId">) {
   return <Button {...props} icon="close" kind="ghost" iconOnly />;
 }
 
-/** Go into the first field of the last row, so that what is typed next is for it. */
+/** Focus the first field of the last row. */
 function focusLastRow(list: Element | null): void {
   const row = [...(list?.querySelectorAll(".row-field") ?? [])].at(-1);
   const field = row?.querySelector<HTMLElement>("input, .cm-content");
@@ -54,12 +54,12 @@ function focusLastRow(list: Element | null): void {
   if (field instanceof HTMLInputElement) field.select();
 }
 
-/** A button for one more row in a list, which has the focus then; or for something else there. */
+/** A button that adds a row to a list and focuses it, or does something else there. */
 export function AddRow(props: {
   label: string;
   icon?: IconName;
   onClick: () => void;
-  /** It makes no row in which something is to be written. */
+  /** It adds no row to type in. */
   otherwise?: boolean;
   testId?: string;
 }) {
@@ -79,13 +79,13 @@ export function AddRow(props: {
   );
 }
 
-/** A button for what takes a while: it says so, and waits until that is done. */
+/** A button for a slow action: it is disabled and shows `busy` until that is done. */
 export function BusyButton(props: ButtonProps & { busy: string | null }) {
   const { busy, label, disabled = false, ...rest } = props;
   return <Button {...rest} label={busy ?? label} disabled={disabled || busy !== null} />;
 }
 
-/** A field with its name, its help and what is wrong with it. */
+/** A field with its label, help and problems. */
 export function Labelled(props: {
   label: string;
   help?: string;
@@ -125,7 +125,7 @@ interface TextProps {
   id?: string;
   value: string;
   onChange: (value: string) => void;
-  /** Called when the person is done: Enter, or the focus goes. */
+  /** Called when the user is done: on Enter, or when the focus leaves. */
   onDone?: (value: string) => void;
   placeholder?: string;
   label?: string;
@@ -172,7 +172,7 @@ export function TextField(props: TextProps) {
   );
 }
 
-/** A text that counts only when the person is done with it; a bad one is put back. */
+/** A text field that applies its value when the user is done; an invalid value is reverted. */
 export function Draft(
   props: Omit<TextProps, "onChange" | "onDone"> & {
     onDone: (value: string) => void;
@@ -284,7 +284,7 @@ export function Toggle(props: {
   );
 }
 
-/** A place where there is nothing yet, and what to do about it. */
+/** An empty state, and what to do about it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">

@@ -1,4 +1,4 @@
-/** Numbers, sizes and times as people read them. */
+/** Human-readable numbers, sizes and times. */
 
 /** A number in few characters: 437, 7.1 k, 1.6 M. */
 export function short(number: number | null | undefined): string {
@@ -51,6 +51,10 @@ export const day = (time: number): string =>
     hour: "2-digit",
     minute: "2-digit",
   });
+
+/** A time of day; of another day than today, with its date. */
+export const moment = (time: number): string =>
+  new Date(time * 1000).toDateString() === new Date().toDateString() ? clock(time) : day(time);
 
 /** A value of a tuple. */
 export function showValue(value: unknown): string {

@@ -1,6 +1,6 @@
-/** The charts of the chosen box, and of each of its instances. */
+/** The charts of the selected box, and of each of its instances. */
 
-import type { Run } from "../api/types";
+import type { Event, Run } from "../api/types";
 import { flatName } from "../model/network";
 import type { Live } from "../state/live";
 import { isOver, networkOf, useRuns } from "../state/runs";
@@ -8,7 +8,7 @@ import { boxesOf, type Series } from "../state/series";
 import { CloseButton } from "../ui/controls";
 import { bytes, percent, rate, seconds, short } from "../ui/format";
 import { Chart, type Line } from "./Chart";
-import { outputsBehind } from "./marks";
+import { outputsDownstream } from "./marks";
 
 type Show = (value: number | null | undefined) => string;
 
@@ -17,13 +17,16 @@ const cost: Show = (value) => (value === null || value === undefined ? "–" : `
 const METRICS: [string, string, Show, string][] = [
   ["in_rate", "In", rate, "--input"],
   ["out_rate", "Out", rate, "--output"],
-  ["cost", "Cost of a tuple", cost, "--stateful"],
-  ["latency", "Latency: time of a tuple in it", seconds, "--output"],
+  ["cost", "Cost per tuple", cost, "--stateful"],
+  ["latency", "Latency: time of a tuple in the box", seconds, "--output"],
   ["queue", "Queue", short, "--bad"],
   ["cpu", "CPU", percent, "--superbox"],
-  ["state_rows", "State, in rows", short, "--stateless"],
-  ["state_bytes", "State, in bytes", bytes, "--stateless"],
+  ["state_rows", "State (rows)", short, "--stateless"],
+  ["state_bytes", "State (bytes)", bytes, "--stateless"],
 ];
+
+/** The charts that show events: those of rates and latency. */
+const WITH_EVENTS: readonly string[] = ["in_rate", "out_rate", "latency"];
 
 const COLOURS = ["--input", "--output", "--stateful", "--superbox", "--bad", "--stateless"];
 
@@ -56,13 +59,13 @@ export function BoxCharts({ run, live }: { run: Run; live: Live }) {
       <header className="side-head">
         <div className="grow">
           <h2>{box.replace(/^-> /, "")}</h2>
-          <p className="help">Thick lines are all instances together, thin ones each of them.</p>
+          <p className="help">Thick lines: all instances. Thin lines: each instance.</p>
         </div>
         <CloseButton label="Close" onClick={() => useRuns.setState({ box: null })} />
       </header>
       <div className="side-body padded" tabIndex={0}>
         {box.startsWith("-> ") ? (
-          <OneOutput name={box.slice(3)} series={live.series} seen={seen} />
+          <OneOutput name={box.slice(3)} live={live} seen={seen} />
         ) : (
           <OneBox flat={flatName(scope, box)} run={run} live={live} seen={seen} />
         )}
@@ -77,8 +80,13 @@ interface Seen {
   over: boolean;
 }
 
-function OneOutput({ name, series, seen }: { name: string; series: Series; seen: Seen }) {
-  const values = (metric: string) => series.values[`output/${name}/${metric}`] ?? [];
+/** The events of a box or output, and of the whole run. */
+const eventsOf = (live: Live, name: string): Event[] =>
+  live.events.filter(({ box }) => box === name || box === "");
+
+function OneOutput({ name, live, seen }: { name: string; live: Live; seen: Seen }) {
+  const values = (metric: string) => live.series.values[`output/${name}/${metric}`] ?? [];
+  const events = eventsOf(live, name);
   return (
     <>
       <Chart
@@ -87,10 +95,11 @@ function OneOutput({ name, series, seen }: { name: string; series: Series; seen:
         lines={[{ label: "rate", values: values("rate"), colour: "--output" }]}
         show={rate}
         height={120}
+        events={events}
       />
       <Chart
         {...seen}
-        title="Latency: 95, half, 99 of 100"
+        title="Latency: p95, p50, p99"
         lines={[
           { label: "p95", values: values("p95"), colour: "--stateful" },
           { label: "p50", values: values("p50"), colour: "--input", thin: true },
@@ -98,6 +107,7 @@ function OneOutput({ name, series, seen }: { name: string; series: Series; seen:
         ]}
         show={seconds}
         height={120}
+        events={events}
       />
     </>
   );
@@ -110,12 +120,13 @@ function OneBox({ flat, run, live, seen }: { flat: string; run: Run; live: Live;
     return (
       <p className="help">
         {Object.keys(known).length
-          ? "It has boxes inside: open it with a double click to see what each of them does."
-          : "Nothing is known of it yet."}
+          ? "A superbox: double-click it to see its boxes."
+          : "No statistics yet."}
       </p>
     );
   const pieces = stats.pieces.length;
-  const results = outputsBehind(networkOf(run), flat);
+  const events = eventsOf(live, flat);
+  const results = outputsDownstream(networkOf(run), flat);
   return (
     <>
       <dl className="facts">
@@ -138,7 +149,7 @@ function OneBox({ flat, run, live, seen }: { flat: string; run: Run; live: Live;
       </dl>
       {stats.fused_into && (
         <p className="help">
-          It runs in one go with <code>{stats.fused_into}</code>, which is booked for the time.
+          Fused with <code>{stats.fused_into}</code>, which accounts for its time.
         </p>
       )}
       {METRICS.map(([metric, title, show, colour]) => (
@@ -148,12 +159,13 @@ function OneBox({ flat, run, live, seen }: { flat: string; run: Run; live: Live;
           title={title}
           lines={linesOf(live.series, flat, metric, colour, pieces)}
           show={show}
+          events={WITH_EVENTS.includes(metric) ? events : []}
           testId={`chart-${metric}`}
         />
       ))}
       <Chart
         {...seen}
-        title={`Latency of ${results.join(", ")} (95 of 100)`}
+        title={`p95 latency of ${results.join(", ")}`}
         lines={results.map((name, i) => ({
           label: name,
           values: live.series.values[`output/${name}/p95`] ?? [],
@@ -164,10 +176,10 @@ function OneBox({ flat, run, live, seen }: { flat: string; run: Run; live: Live;
       />
       <Chart
         {...seen}
-        title="Size, in instances"
+        title="Instances"
         lines={[
           {
-            label: "size",
+            label: "instances",
             values: live.series.values[`box/${flat}/instances`] ?? [],
             colour: "--stateless",
           },

@@ -3,14 +3,16 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 
+import type { Event } from "../api/types";
 import { isDark, useStudio } from "../state/studio";
 import type { Values } from "../state/series";
 import { clock } from "../ui/format";
+import { drawMarkers } from "./markers";
 
 export interface Line {
   label: string;
   values: Values;
-  /** The name of a colour of the page, such as --input. */
+  /** A CSS variable of the page's colours, such as --input. */
   colour: string;
   thin?: boolean;
 }
@@ -21,10 +23,12 @@ interface ChartProps {
   lines: readonly Line[];
   show: (value: number | null | undefined) => string;
   height?: number;
-  /** Seconds that are shown. */
+  /** Time range in seconds. */
   span?: number;
-  /** The run has ended: the last value is none of now. */
+  /** The run has ended, so its last value is not a current one. */
   over?: boolean;
+  /** Events, shown as vertical lines. */
+  events?: readonly Event[];
   testId?: string;
 }
 
@@ -117,11 +121,15 @@ function Plot(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const first = useRef(props);
+  const events = useRef(props.events ?? []);
   useEffect(() => {
     const element = host.current;
     if (!element) return undefined;
     const made = new uPlot(
-      options(first.current, Math.max(80, element.clientWidth)),
+      {
+        ...options(first.current, Math.max(80, element.clientWidth)),
+        hooks: { draw: [(drawn) => drawMarkers(drawn, events.current)] },
+      },
       dataOf(first.current),
       element,
     );
@@ -138,6 +146,7 @@ function Plot(props: ChartProps) {
     };
   }, []);
   useEffect(() => {
+    events.current = props.events ?? [];
     plot.current?.setData(dataOf(props));
   });
   return <div ref={host} className="plot" role="img" aria-label={props.title} />;

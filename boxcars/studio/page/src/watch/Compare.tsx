@@ -7,7 +7,7 @@ import { NOTHING, useLive } from "../state/live";
 import { stopRun, isOver, useRuns } from "../state/runs";
 import { Button } from "../ui/controls";
 import { Chart } from "./Chart";
-import { CHARTS } from "./Overview";
+import { CHARTS, WITH_EVENTS } from "./Overview";
 import { Results } from "./Results";
 
 export function Compare() {
@@ -42,6 +42,7 @@ function Column({ run }: { run: Run }) {
           over={isOver(run)}
           lines={[{ label: title, values: live.series.values[name] ?? [], colour }]}
           show={show}
+          events={WITH_EVENTS.includes(name) ? live.events : []}
           height={110}
           testId={testId}
         />

@@ -1,4 +1,4 @@
-/** The load injectors of a run: how fast, from where; changed while they run. */
+/** The load injectors of a run: source and rate, which can be changed while they run. */
 
 import { useState } from "react";
 
@@ -34,7 +34,7 @@ export function Injectors({ run }: { run: Run }) {
         )}
       </header>
       <div className="side-body padded">
-        {starting && <p className="help">Tuples can be sent as soon as Spark is there.</p>}
+        {starting && <p className="help">Tuples can be sent once Spark has started.</p>}
         {!starting && (adding || (!injectors.length && !over)) && (
           <NewInjector run={run} onDone={() => setAdding(false)} />
         )}
@@ -54,7 +54,7 @@ function OneInjector({ injector }: { injector: Injector }) {
   return (
     <article
       className="injector"
-      aria-label={`Injector of ${injector.inputs.join(", ")}`}
+      aria-label={`Injector for ${injector.inputs.join(", ")}`}
       data-testid="injector"
       data-sent={injector.sent}
     >
@@ -63,7 +63,7 @@ function OneInjector({ injector }: { injector: Injector }) {
         <strong className="grow clip">{injector.inputs.join(", ")}</strong>
         {on && injector.state !== "waiting" && (
           <Button
-            label={injector.state === "paused" ? "Go on" : "Pause"}
+            label={injector.state === "paused" ? "Resume" : "Pause"}
             icon={injector.state === "paused" ? "play" : "pause"}
             kind="ghost"
             iconOnly
@@ -87,7 +87,7 @@ function OneInjector({ injector }: { injector: Injector }) {
           value={injector.rate}
           low={1}
           high={200_000}
-          label="tuples a second"
+          label="tuples per second"
           unit="/s"
           onChange={(to) => change({ rate: to })}
           testId="rate"
@@ -98,8 +98,8 @@ function OneInjector({ injector }: { injector: Injector }) {
           value={injector.speed}
           low={0.1}
           high={1000}
-          label="times as fast as the times in the data"
-          unit="× its time"
+          label="times the speed of the data"
+          unit="× event time"
           onChange={(to) => change({ speed: to })}
           testId="speed"
         />
@@ -110,13 +110,13 @@ function OneInjector({ injector }: { injector: Injector }) {
       </p>
       {injector.left_out > 0 && (
         <p className="trouble" data-testid="left-out">
-          {plural(injector.left_out, "row")} left out. The first: {injector.reason}.
+          {plural(injector.left_out, "row")} skipped. The first: {injector.reason}.
         </p>
       )}
       {injector.late > 0 && (
         <p className="trouble" role="alert" data-testid="injector-late">
-          {plural(injector.late, "tuple")} came too late: the run has seen later times already, so
-          they changed nothing. Let the run begin anew, or send later ones.
+          {plural(injector.late, "tuple")} arrived late: the run is already past their times, so
+          they had no effect. Start the run over, or send newer tuples.
         </p>
       )}
       {injector.state !== "running" && injector.sentence && (

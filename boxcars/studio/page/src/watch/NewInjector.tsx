@@ -1,4 +1,4 @@
-/** A form for one more injector. */
+/** The form for a new injector. */
 
 import { useState } from "react";
 
@@ -10,9 +10,9 @@ import { BusyButton, Labelled, NumberField, Select, Toggle, Wrongs } from "../ui
 import { sourceOf, TuplesFrom, type From } from "./TuplesFrom";
 
 const PACES = [
-  { value: "rate", label: "tuples a second" },
-  { value: "time", label: "the data's times" },
-  { value: "fast", label: "as fast as can be" },
+  { value: "rate", label: "tuples per second" },
+  { value: "time", label: "times in the data" },
+  { value: "fast", label: "as fast as possible" },
 ] as const;
 type Pace = (typeof PACES)[number]["value"];
 
@@ -62,7 +62,7 @@ export function NewInjector({ run, onDone }: { run: Run; onDone: () => void }) {
   return (
     <form
       className="new-injector"
-      aria-label="A new injector"
+      aria-label="New injector"
       onSubmit={(event) => {
         event.preventDefault();
         void start();
@@ -76,7 +76,7 @@ export function NewInjector({ run, onDone }: { run: Run; onDone: () => void }) {
         }}
       />
       {run.feeds.length > 1 && from.kind !== "template" && (
-        <Labelled label="into">
+        <Labelled label="input">
           {(id) => <Select id={id} value={input} options={run.feeds} onChange={setInput} />}
         </Labelled>
       )}
@@ -93,14 +93,14 @@ export function NewInjector({ run, onDone }: { run: Run; onDone: () => void }) {
           )}
         </Labelled>
         {pace === "rate" && (
-          <Labelled label="a second">
+          <Labelled label="per second">
             {(id) => (
               <NumberField id={id} value={rate} min={0} onChange={setRate} testId="injector-rate" />
             )}
           </Labelled>
         )}
         {pace === "time" && (
-          <Labelled label="times as fast">
+          <Labelled label="speed-up">
             {(id) => (
               <NumberField
                 id={id}
@@ -115,23 +115,19 @@ export function NewInjector({ run, onDone }: { run: Run; onDone: () => void }) {
       </div>
       {pace === "time" && (
         <p className="help">
-          The first tuple goes at once, each other one when its <code>{order}</code> says. A number
-          counts seconds.
+          The first tuple is sent immediately, each other one when its <code>{order}</code> is due.
+          Numbers are seconds.
         </p>
       )}
       <div className="pair">
-        <Labelled label="in a batch">
+        <Labelled label="batch size">
           {(id) => <NumberField id={id} value={batch} min={1} onChange={setBatch} />}
         </Labelled>
         <Labelled label="injectors">
           {(id) => <NumberField id={id} value={number} min={1} onChange={setNumber} />}
         </Labelled>
       </div>
-      <Toggle
-        label="Stamp each tuple with the time at which it is sent"
-        value={stamp}
-        onChange={setStamp}
-      />
+      <Toggle label="Stamp each tuple with its send time" value={stamp} onChange={setStamp} />
       <Wrongs messages={trouble === null ? [] : [trouble]} />
       <BusyButton
         label="Inject"

@@ -1,4 +1,4 @@
-/** The whole run at a glance: its charts, and below them its results. */
+/** Overview of a run: charts, and results below. */
 
 import type { Run } from "../api/types";
 import type { Live } from "../state/live";
@@ -9,11 +9,14 @@ import { Results } from "./Results";
 
 type Show = (value: number | null | undefined) => string;
 
+/** The charts that show events: those of rates and latency. */
+export const WITH_EVENTS: readonly string[] = ["run/in_rate", "run/out_rate", "run/p95"];
+
 export const CHARTS: [string, string, Show, string, string][] = [
   ["run/in_rate", "Tuples in", rate, "--input", "chart-in"],
   ["run/out_rate", "Tuples out", rate, "--output", "chart-out"],
-  ["run/p95", "Latency (95 of 100)", seconds, "--stateful", "chart-latency"],
-  ["run/cpu", "CPU, in cores", short, "--superbox", "chart-cpu"],
+  ["run/p95", "Latency (p95)", seconds, "--stateful", "chart-latency"],
+  ["run/cpu", "CPU (cores)", short, "--superbox", "chart-cpu"],
   ["run/memory", "Memory", bytes, "--stateless", "chart-memory"],
 ];
 
@@ -31,6 +34,7 @@ export function Overview({ run, live }: { run: Run; live: Live }) {
             over={isOver(run)}
             lines={[{ label: title, values: live.series.values[name] ?? [], colour }]}
             show={show}
+            events={WITH_EVENTS.includes(name) ? live.events : []}
             testId={testId}
           />
         ))}

@@ -1,4 +1,4 @@
-/** How fast an injector goes: a slider, on which each step is the same factor, and the number. */
+/** The rate of an injector: a logarithmic slider, and the number. */
 
 import { useState } from "react";
 
@@ -6,21 +6,21 @@ interface PacerProps {
   value: number;
   low: number;
   high: number;
-  /** What is counted, for those who do not see the unit. */
+  /** The quantity, for screen readers. */
   label: string;
   unit: string;
   onChange: (value: number) => Promise<unknown>;
   testId: string;
 }
 
-const PLACES = 1000;
+const STEPS = 1000;
 
 export function Pacer(props: PacerProps) {
   const { value, low, high, label, testId } = props;
   const [draft, setDraft] = useState<string | null>(null);
   const shown = draft ?? String(value);
   const span = Math.log(high / low);
-  const place = (PLACES * Math.log(Math.max(Number(shown) || low, low) / low)) / span;
+  const position = (STEPS * Math.log(Math.max(Number(shown) || low, low) / low)) / span;
   const settle = () => {
     const number = Number(draft);
     if (draft === null) return;
@@ -32,12 +32,12 @@ export function Pacer(props: PacerProps) {
       <input
         type="range"
         min={0}
-        max={PLACES}
-        value={place}
+        max={STEPS}
+        value={position}
         aria-label={label}
         aria-valuetext={`${shown} ${label}`}
         onChange={(event) => {
-          const exact = low * Math.exp((span * Number(event.target.value)) / PLACES);
+          const exact = low * Math.exp((span * Number(event.target.value)) / STEPS);
           setDraft(String(Number(exact.toPrecision(2))));
         }}
         onPointerUp={settle}

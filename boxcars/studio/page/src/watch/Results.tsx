@@ -4,7 +4,7 @@ import type { OutputRows, Run } from "../api/types";
 import type { Live } from "../state/live";
 import { networkOf, useRuns } from "../state/runs";
 import { plural, showValue } from "../ui/format";
-import { useSeldom } from "../ui/seldom";
+import { useSampled } from "../ui/sampled";
 import { Table } from "../ui/Table";
 
 export function Results({ run, live }: { run: Run; live: Live }) {
@@ -29,7 +29,7 @@ export function Results({ run, live }: { run: Run; live: Live }) {
           </button>
         ))}
         <span className="soft" data-testid="result-total" data-total={rows?.total ?? 0}>
-          {rows ? `${plural(rows.total, "tuple")}, the newest on top` : ""}
+          {rows ? `${plural(rows.total, "tuple")}, newest first` : ""}
         </span>
       </div>
       {shown !== undefined && <Spoken key={shown} name={shown} rows={rows} />}
@@ -39,18 +39,18 @@ export function Results({ run, live }: { run: Run; live: Live }) {
         testId="results-table"
         empty={
           tapped || !shown
-            ? "Nothing has come out yet."
-            : "This output goes elsewhere; it is not shown here."
+            ? "No results yet."
+            : "This output is written elsewhere and not shown here."
         }
       />
     </div>
   );
 }
 
-/** Milliseconds between what is spoken: nobody can listen to each tuple. */
+/** Milliseconds between announcements to screen readers. */
 const PAUSE = 5000;
 
-/** That results have come, for those who do not see the table move. */
+/** Announces new results to screen readers. */
 function Spoken({ name, rows }: { name: string; rows: OutputRows | undefined }) {
   const newest = Object.entries(rows?.rows.at(-1) ?? {});
   const fields = newest.map(([field, value]) => `${field} ${showValue(value)}`).join(", ");
@@ -59,7 +59,7 @@ function Spoken({ name, rows }: { name: string; rows: OutputRows | undefined }) 
     : "";
   return (
     <span className="unseen" role="status" data-testid="results-spoken">
-      {useSeldom(words, PAUSE)}
+      {useSampled(words, PAUSE)}
     </span>
   );
 }

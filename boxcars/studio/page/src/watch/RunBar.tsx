@@ -1,4 +1,4 @@
-/** How a run stands, in numbers and a sentence; stop it, change it, look at Spark's own pages. */
+/** The status of a run, and actions: stop it, modify it, open Spark's UI. */
 
 import { useState } from "react";
 
@@ -6,7 +6,7 @@ import { api } from "../api/client";
 import type { Run } from "../api/types";
 import { askFirst } from "../state/asking";
 import { useDoc } from "../state/doc";
-import { goOn, type Live } from "../state/live";
+import { resume, type Live } from "../state/live";
 import { isOver, leaveScope, noteRun, stopRun, useRuns } from "../state/runs";
 import { openDialog, say } from "../state/studio";
 import { BusyButton, Button } from "../ui/controls";
@@ -29,7 +29,7 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
         >
           {run.state}
         </span>
-        <nav className="crumbs" aria-label="Where you are">
+        <nav className="crumbs" aria-label="Breadcrumb">
           <button type="button" onClick={() => leaveScope(0)}>
             {run.name}
           </button>
@@ -60,7 +60,7 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
           </a>
         )}
         {!over && <Modify run={run} />}
-        {over && run.state !== "finished" && <GoOn run={run} />}
+        {over && run.state !== "finished" && <Resume run={run} />}
         {!over && (
           <Button
             label="Stop"
@@ -80,7 +80,7 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
         {run.state === "failed" && (
           <span className="ways-out">
             <Button
-              label="See the log"
+              label="Show the log"
               icon="list"
               onClick={() => useRuns.setState({ tab: "log" })}
               testId="see-log"
@@ -93,10 +93,7 @@ export function RunBar({ run, live }: { run: Run; live: Live }) {
             />
           </span>
         )}
-        {!over &&
-          !heard &&
-          stats &&
-          " The page does not hear the run at the moment; it tries again."}
+        {!over && !heard && stats && " The connection to the run is lost; reconnecting."}
       </p>
     </div>
   );
@@ -111,35 +108,35 @@ function Number_({ word, value, testId }: { word: string; value: string; testId?
   );
 }
 
-/** Let a run that was stopped, or has failed, go on from its last epoch. */
-function GoOn({ run }: { run: Run }) {
+/** Resume a stopped or failed run from its last epoch. */
+function Resume({ run }: { run: Run }) {
   const [busy, setBusy] = useState(false);
   return (
     <BusyButton
-      label="Go on"
+      label="Resume"
       busy={busy ? "Starting ..." : null}
       icon="play"
-      title="Start it again from where it stopped; nothing is lost or doubled"
+      title="Resume from the last epoch; nothing is lost or duplicated"
       onClick={() => {
         setBusy(true);
-        void goOn(run.id).finally(() => setBusy(false));
+        void resume(run.id).finally(() => setBusy(false));
       }}
       testId="go-on"
     />
   );
 }
 
-/** What is thrown away when a run begins anew. */
-const anew = (run: Run) => ({
-  title: `Let ${run.name} begin anew?`,
+/** What is discarded when a run starts over. */
+const startingOver = (run: Run) => ({
+  title: `Start ${run.name} over?`,
   words: [
-    `All that it holds is thrown away: the windows and tuples in its boxes after epoch ${run.epoch}, the results that are shown here, and tuples that it was sent and has not read yet.`,
-    "What it has written to files and other systems stays there, and may be written a second time.",
+    `All its state is discarded: the windows and tuples in its boxes as of epoch ${run.epoch}, the results shown here, and tuples that were sent but not read yet.`,
+    "Data that it has written to files and other systems stays there, and may be written again.",
   ],
-  yes: "Throw it away and begin anew",
+  yes: "Discard and start over",
 });
 
-/** Go on with the network as it is drawn now, if it differs and the run was started from it. */
+/** Apply the current drawing to the run, if it differs and the run was started from it. */
 function Modify({ run }: { run: Run }) {
   const network = useDoc((state) => state.doc.network);
   const own = useDoc((state) => state.origins.includes(run.document));
@@ -151,11 +148,11 @@ function Modify({ run }: { run: Run }) {
     try {
       const plain = network as unknown as Record<string, unknown>;
       noteRun(await api.modify(run.id, { network: plain, fresh }));
-      say("The run goes on with the network as it is drawn.", "good");
+      say("The run continues with the network as drawn.", "good");
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      const beginAnew = () => void askFirst(anew(run), () => go(true));
-      say(text, "bad", fresh ? undefined : { label: "Begin anew ...", run: beginAnew });
+      const startOver = () => void askFirst(startingOver(run), () => go(true));
+      say(text, "bad", fresh ? undefined : { label: "Start over ...", run: startOver });
     } finally {
       setBusy(false);
     }
@@ -163,9 +160,9 @@ function Modify({ run }: { run: Run }) {
   return (
     <BusyButton
       label="Apply the drawing"
-      busy={busy ? "Changing ..." : null}
+      busy={busy ? "Applying ..." : null}
       icon="refresh"
-      title="Stop behind an epoch, and go on with the network as it is drawn now"
+      title="Finish the current epoch, then continue with the network as drawn"
       onClick={() => void go(false)}
       testId="modify"
     />

@@ -15,7 +15,7 @@ import { isOver, useRuns } from "../state/runs";
 import { complain } from "../state/studio";
 import { marksOf, readersOf, restingMarks } from "./marks";
 
-/** Places for the boxes of a run: those of the drawing where the names agree. */
+/** Positions for the boxes of a run: those of the drawing where the names match. */
 async function findPlaces(id: string, network: Network, scope: Scope): Promise<void> {
   const { doc } = useDoc.getState();
   const known =

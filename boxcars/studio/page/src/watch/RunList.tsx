@@ -16,7 +16,7 @@ export function RunList() {
       <header className="side-head">
         <h2 className="grow">Runs</h2>
         <Button
-          label="Start one"
+          label="Start a run"
           icon="plus"
           kind="ghost"
           iconOnly
@@ -38,18 +38,18 @@ export function RunList() {
   );
 }
 
-/** What is lost with a run. */
+/** What is deleted with a run. */
 const deleting = (run: Run) => ({
-  title: `Delete the run ${run.name} of ${day(run.started)}?`,
+  title: `Delete the run ${run.name} (${day(run.started)})?`,
   words: [
-    `Its results that are only here, its charts and its log are deleted for good${
+    `Its charts, its log and the results stored only here are permanently deleted${
       run.state === "finished"
         ? "."
-        : `, and all that it holds after epoch ${run.epoch}: it can't go on any more.`
+        : `, and so is its state as of epoch ${run.epoch}: it can't be resumed.`
     }`,
-    "What it has written to files and other systems stays there.",
+    "Data that it has written to files and other systems stays there.",
   ],
-  yes: "Delete it",
+  yes: "Delete",
 });
 
 function RunRow(props: { run: Run; on: boolean; beside: boolean; several: boolean }) {
@@ -66,7 +66,7 @@ function RunRow(props: { run: Run; on: boolean; beside: boolean; several: boolea
         </span>
       </button>
       {props.several && (
-        <label title="Show it beside others">
+        <label title="Compare with other runs">
           <input
             type="checkbox"
             checked={props.beside}

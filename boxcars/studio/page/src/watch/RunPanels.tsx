@@ -1,4 +1,4 @@
-/** Below the drawing of a run: results, numbers of all boxes, an arc, the log. */
+/** The panels below the drawing of a run: results, all boxes, an arc, events, the log. */
 
 import { useEffect, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
@@ -11,12 +11,14 @@ import { boxesOf } from "../state/series";
 import { short } from "../ui/format";
 import { OneOf } from "../ui/OneOf";
 import { Table } from "../ui/Table";
+import { Events } from "./Events";
 import { Overview } from "./Overview";
 
 const TABS: { value: WatchTab; label: string }[] = [
   { value: "results", label: "Overview" },
   { value: "boxes", label: "Boxes" },
   { value: "arc", label: "Arc" },
+  { value: "events", label: "Events" },
   { value: "log", label: "Log" },
 ];
 
@@ -29,7 +31,7 @@ const SPANS = [
 export function RunPanels({ run, live }: { run: Run; live: Live }) {
   const [tab, span] = useRuns(useShallow((s) => [s.tab, s.span]));
   return (
-    <section className="dock open run-dock" aria-label="Panels of the run">
+    <section className="dock open run-dock" aria-label="Run panels">
       <div className="dock-tabs">
         <OneOf
           label="Panels"
@@ -42,7 +44,7 @@ export function RunPanels({ run, live }: { run: Run; live: Live }) {
         />
         <span className="grow" />
         <OneOf
-          label="Span of the charts"
+          label="Time range of the charts"
           value={String(span)}
           options={SPANS}
           onChange={(next) => useRuns.setState({ span: Number(next) })}
@@ -58,6 +60,7 @@ export function RunPanels({ run, live }: { run: Run; live: Live }) {
         {tab === "results" && <Overview run={run} live={live} />}
         {tab === "boxes" && <Boxes live={live} over={isOver(run)} />}
         {tab === "arc" && <LastTuples run={run} />}
+        {tab === "events" && <Events key={run.id} events={live.events} />}
         {tab === "log" && <Log run={run} />}
       </div>
     </section>
@@ -75,8 +78,8 @@ function Boxes({ live, over }: { live: Live; over: boolean }) {
     instances: box.pieces.length,
     "in/s": now(box.in_rate),
     "out/s": now(box.out_rate),
-    "µs a tuple": digits(box.cost),
-    "s in it": digits(box.latency),
+    "µs/tuple": digits(box.cost),
+    "latency, s": digits(box.latency),
     CPU: now(box.cpu),
     share: digits(box.share),
     queue: box.queue,
@@ -84,12 +87,12 @@ function Boxes({ live, over }: { live: Live; over: boolean }) {
     late: box.late,
     in: box.tuples_in,
     out: box.tuples_out,
-    with: box.fused_into,
+    "fused into": box.fused_into,
   }));
-  return <Table rows={rows} label="All boxes" testId="boxes-table" empty="Nothing is known yet." />;
+  return <Table rows={rows} label="All boxes" testId="boxes-table" empty="No statistics yet." />;
 }
 
-/** The last tuples of an arc, fetched again and again while it is looked at. */
+/** The last tuples of an arc, polled while they are shown. */
 function LastTuples({ run }: { run: Run }) {
   const arc = useRuns((state) => state.arc);
   if (!arc) return <p className="help padded">Click an arrow to see its last tuples.</p>;
@@ -129,14 +132,14 @@ function ArcTuples({ id, flat, text }: { id: string; flat: string; text: string 
       <div className="bar">
         <strong>{text}</strong>
         <span className="soft">
-          {trouble || (rows ? `the last ${short(rows.length)} tuples` : "looking ...")}
+          {trouble || (rows ? `the last ${short(rows.length)} tuples` : "loading ...")}
         </span>
       </div>
       <Table
         rows={(rows ?? []).toReversed()}
         label={`Tuples of ${text}`}
         testId="arc-table"
-        empty={rows ? "No tuple has come here lately." : "..."}
+        empty={rows ? "No recent tuples." : "..."}
       />
     </div>
   );

@@ -1,4 +1,4 @@
-/** Where an injector has its tuples from: the fields of the form for it. */
+/** The source of an injector: the fields of its form. */
 
 import { useEffect, useState } from "react";
 
@@ -10,10 +10,10 @@ import { Labelled, Select, TextField, Toggle } from "../ui/controls";
 import { bytes } from "../ui/format";
 
 const KINDS = [
-  { value: "template", label: "data of an application" },
-  { value: "generator", label: "made-up tuples" },
-  { value: "file", label: "a file of the studio's folder" },
-  { value: "upload", label: "a file of your machine" },
+  { value: "template", label: "application data" },
+  { value: "generator", label: "generated tuples" },
+  { value: "file", label: "file in the studio's folder" },
+  { value: "upload", label: "file on your computer" },
   { value: "text", label: "pasted text" },
 ] as const;
 type Kind = (typeof KINDS)[number]["value"];
@@ -24,16 +24,16 @@ export interface From {
   file: string;
   upload: File | null;
   text: string;
-  /** Begin again when a file or a text ends. */
+  /** Repeat when the file or text ends. */
   again: boolean;
 }
 
-/** So much of a file can be sent from the page. */
+/** Bytes; the largest file that the page uploads. */
 const MOST = 48 * 2 ** 20;
-/** Files that are offered with a click; the others as one types. */
+/** Number of files offered as buttons; the others are offered while typing. */
 const OFFERED = 6;
 
-/** The source in the words of the API; what is missing is an error with a sentence. */
+/** The source as a message of the API; throws if something is missing. */
 export async function sourceOf(
   from: From,
   templates: readonly TemplateInfo[],
@@ -45,18 +45,18 @@ export async function sourceOf(
   }
   if (from.kind === "generator") return { ...rest, generator: { fields: {}, seed: 1 } };
   if (from.kind === "file") {
-    if (!from.file.trim()) throw new Error("Which file? Choose one, or type its name.");
+    if (!from.file.trim()) throw new Error("Choose a file, or type its name.");
     return { ...rest, file: from.file.trim() };
   }
   if (from.kind === "text") {
-    if (!from.text.trim()) throw new Error("There is no text yet: paste some tuples.");
+    if (!from.text.trim()) throw new Error("Paste some tuples first.");
     return { ...rest, text: from.text };
   }
   const { upload } = from;
-  if (!upload) throw new Error("Which file? Choose one of your machine.");
+  if (!upload) throw new Error("Choose a file on your computer.");
   if (upload.size > MOST)
     throw new Error(
-      `${upload.name} has more than ${bytes(MOST)}: put it into the studio's folder instead.`,
+      `${upload.name} is larger than ${bytes(MOST)}: put it into the studio's folder instead.`,
     );
   return { ...rest, text: await upload.text(), name: upload.name };
 }
@@ -100,8 +100,8 @@ export function TuplesFrom(props: { from: From; onChange: (part: Partial<From>) 
             data-testid="injector-upload"
           />
           {from.upload
-            ? `${from.upload.name}, ${bytes(from.upload.size)}. Another ...`
-            : "Choose a file of CSV or JSON lines ..."}
+            ? `${from.upload.name}, ${bytes(from.upload.size)}. Change ...`
+            : "Choose a CSV or JSON lines file ..."}
         </label>
       )}
       {from.kind === "text" && (
@@ -109,7 +109,7 @@ export function TuplesFrom(props: { from: From; onChange: (part: Partial<From>) 
           className="text mono"
           rows={4}
           value={from.text}
-          placeholder="CSV with a line of names, or JSON lines"
+          placeholder="CSV with a header line, or JSON lines"
           aria-label="tuples"
           onChange={(event) => onChange({ text: event.target.value })}
           data-testid="injector-text"
@@ -117,7 +117,7 @@ export function TuplesFrom(props: { from: From; onChange: (part: Partial<From>) 
       )}
       {["file", "upload", "text"].includes(from.kind) && (
         <Toggle
-          label="Begin again at its end, with times that go on"
+          label="Repeat at the end, with times that continue"
           value={from.again}
           onChange={(again) => onChange({ again })}
           testId="injector-again"
@@ -127,14 +127,14 @@ export function TuplesFrom(props: { from: From; onChange: (part: Partial<From>) 
   );
 }
 
-/** A file by its name; those that are there are offered. */
+/** A file by name, with the files in the folder as suggestions. */
 function FolderFile(props: { value: string; onChange: (file: string) => void }) {
   const folder = usePalette((state) => state.about?.folder);
   const [files, setFiles] = useState<DataFile[] | null>(null);
   useEffect(() => {
     api.data().then(setFiles, complain);
   }, []);
-  const nothing = `There is no .csv, .jsonl, .parquet or .arrow file in ${folder ?? "the folder"}.`;
+  const nothing = `No .csv, .jsonl, .parquet or .arrow file in ${folder ?? "the folder"}.`;
   return (
     <>
       <Labelled label="file" {...(files?.length === 0 && { help: nothing })}>

@@ -17,7 +17,7 @@ import { RunList } from "./RunList";
 import { RunPanels } from "./RunPanels";
 import { BoxCharts } from "./BoxCharts";
 
-/** Listen to the runs that are in sight. */
+/** Subscribe to the runs that are shown. */
 function useListening(ids: readonly string[]): void {
   const key = ids.join(" ");
   useEffect(() => {
@@ -48,7 +48,7 @@ export function WatchView() {
   if (!run)
     return (
       <main className="view watch empty-view" data-testid="watch">
-        <Empty title="Nothing runs.">
+        <Empty title="No runs.">
           <Button
             label="Run the network on Spark"
             icon="play"

@@ -7,7 +7,7 @@ import type { ArcMark, BoxMark } from "../state/overlay";
 import { boxesOf, outputsOf, type BoxStats } from "../state/series";
 import { rate, short } from "../ui/format";
 
-/** Who reads each arc. */
+/** The boxes and outputs that read each arc. */
 export function readersOf(network: Network): Map<string, string[]> {
   const readers = new Map<string, string[]>();
   const note = (text: string, reader: string) => {
@@ -22,8 +22,8 @@ export function readersOf(network: Network): Map<string, string[]> {
   return readers;
 }
 
-/** The outputs to which what leaves a box leads. */
-export function outputsBehind(network: Network, box: string): string[] {
+/** The outputs downstream of a box. */
+export function outputsDownstream(network: Network, box: string): string[] {
   const next = new Map<string, string[]>();
   for (const [arc, consumers] of readersOf(network)) {
     const { source } = parseArc(arc);
@@ -34,11 +34,11 @@ export function outputsBehind(network: Network, box: string): string[] {
   return [...found].filter((name) => name.startsWith(OUTPUT)).map(nameOf);
 }
 
-/** A line is thicker where more flows: from 1.5 to 8. */
+/** Line width by throughput, from 1.5 to 8 pixels. */
 export const widthOf = (perSecond: number): number =>
   Math.round(Math.min(8, 1.5 + 1.2 * Math.log10(1 + perSecond)) * 10) / 10;
 
-/** Green, yellow or red by how many seconds of work wait. */
+/** Green, yellow or red by the backlog in seconds. */
 export function levelOf(queue: number, inRate: number): NonNullable<ArcMark["level"]> {
   if (queue === 0) return inRate > 0 ? "good" : "quiet";
   const waits = queue / Math.max(inRate, 1);
@@ -66,7 +66,7 @@ export function marksOf(stats: Stats, readers: ReadonlyMap<string, string[]>) {
   }
   for (const [name, output] of Object.entries(outputsOf(stats)))
     boxes[`-> ${name}`] = {
-      text: `${rate(output.rate)}, ${output.tuples.toLocaleString("en-GB")} in all`,
+      text: `${rate(output.rate)}, ${output.tuples.toLocaleString("en-GB")} in total`,
       ...(output.rate > 0 && { tone: "active" as const }),
     };
   for (const [arc, consumers] of readers) {
@@ -82,12 +82,12 @@ export function marksOf(stats: Stats, readers: ReadonlyMap<string, string[]>) {
   return { boxes, arcs };
 }
 
-/** A run that has ended: what each box did in all, and arrows on which nothing flows. */
+/** Marks of a run that has ended: totals of each box, and idle arrows. */
 export function restingMarks(stats: Stats) {
   const boxes: Record<string, BoxMark> = {};
   for (const [name, box] of Object.entries(boxesOf(stats)))
     boxes[name] = { text: `${short(box.tuples_in)} in, ${short(box.tuples_out)} out` };
   for (const [name, output] of Object.entries(outputsOf(stats)))
-    boxes[`-> ${name}`] = { text: `${output.tuples.toLocaleString("en-GB")} in all` };
+    boxes[`-> ${name}`] = { text: `${output.tuples.toLocaleString("en-GB")} in total` };
   return { boxes, arcs: {} };
 }

@@ -1,0 +1,1 @@
+"""Events of a run: what happened, when and why, as plain data."""

@@ -1,0 +1,1 @@
+"""Simulators: the real driver and controllers over simulated storage, executors and time."""
