@@ -1,8 +1,9 @@
 """Early-firing windows: they emit on every change, or periodically, before they close.
 
 A window is stored as the partial result of its tuples (:mod:`boxcars.kernels.aggregates.partials`),
-so a landmark window has constant size. Tuples are retained only for functions that need all of
-them, such as a median.
+so a landmark window has constant size. Distinct values are counted as they appear
+(:mod:`boxcars.kernels.windows.distinct_values`). Tuples are retained only for functions that need
+all of them, such as a median.
 """
 
 from __future__ import annotations
@@ -15,15 +16,30 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from boxcars.kernels.aggregates.builtin import Function
 from boxcars.kernels.columns.folds import Numbers, Windows
 from boxcars.kernels.columns.keys import encode_keys, group_order
 from boxcars.kernels.columns.slices import Ints, Slices
 from boxcars.kernels.columns.system_columns import POSITION
 from boxcars.kernels.contract import Frontier, State, physical_value
-from boxcars.kernels.windows.assigner import FRONTIER, FULL, GREATEST, NEXT, Assigner, ByRun, Facts
+from boxcars.kernels.windows.assigner import (
+    FRONTIER,
+    FULL,
+    GREATEST,
+    NEVER,
+    NEXT,
+    Assigner,
+    ByRun,
+    Facts,
+)
 from boxcars.kernels.windows.axis import Axis
 from boxcars.kernels.windows.early_firing_groups import form_groups, late_tuples
+from boxcars.kernels.windows.early_results import (
+    FIRST,
+    LAST,
+    EarlyResults,
+    distinct_column,
+    new_from,
+)
 from boxcars.kernels.windows.retained_tuples import RetainedTuples, with_windows
 from boxcars.kernels.windows.trigger import BEFORE, WITH, Ends, Rows, Trigger
 from boxcars.kernels.windows.window_results import (
@@ -34,11 +50,10 @@ from boxcars.kernels.windows.window_results import (
     argument,
     lift,
     partials_of,
-    result_position,
 )
 
 GROUPS, FACTS, TUPLES = "groups", "facts", "tuples"
-_ID, _N, _TIME, _REPORTED, _FIRST, _LAST = "__id", "__n", "__time", "__told", "__first", "__last"
+_ID, _N, _TIME, _REPORTED = "__id", "__n", "__time", "__told"
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,9 @@ class EarlyFiring:
         facts = self.assigner.facts(time, tuples.schema[self.value])
         columns = {_ID: pl.Int64(), _N: pl.Int64(), _TIME: time, _REPORTED: pl.Boolean()}
         partials, none = lift(tuples, self.functions), np.empty(0, np.int64)
+        partials |= {
+            distinct_column(number): pl.Series(dtype=pl.Int64()) for number in self.counted
+        }
         return {
             GROUPS: _frame(by, _empty(columns) | partials),
             FACTS: _frame(by, _empty(facts)),
@@ -75,9 +93,20 @@ class EarlyFiring:
         return [
             argument(number, i)
             for number, (function, arguments) in enumerate(self.functions)
-            if function.partial is None
+            if function.partial is None and number not in self.counted
             for i in range(arguments)
         ]
+
+    @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """The functions that count distinct values as they appear.
+
+        Not where windows close with the tuples of a key: then a key's window numbers are its own,
+        and its values would be kept for ever.
+        """
+        if self.assigner.closing not in (NEVER, FRONTIER):
+            return ()
+        return tuple(n for n, (function, _) in enumerate(self.functions) if function.distinct)
 
     @cached_property
     def distinct(self) -> bool:
@@ -210,7 +239,7 @@ class _Step:
             timers=self._timers(rows, ends),
             cause=np.where(reports.phase == WITH, reports.order // 2, -1)[rank],
             phase=reports.phase[rank],
-            kernel=self.kernel,
+            counted=self.kernel.counted,
             partials={name: column.gather(row) for name, column in partials.items()},
             positions={name: column.gather(row) for name, column in positions.items()},
             windows=Windows(
@@ -315,7 +344,20 @@ class _Step:
                     name: column.cast(old.schema[name])
                     for name, column in zip(names, scanned, strict=True)
                 }
-        return found
+        return found | {distinct_column(n): self._count_new(n, source) for n in self.kernel.counted}
+
+    def _count_new(self, number: int, source: Ints) -> pl.Series:
+        """The running number of distinct values of each window."""
+        old, starts = self.state[GROUPS], self.groups.starts
+        window = np.repeat(self.groups.id, np.diff(starts))
+        stored = source < old.height
+        new = ~stored
+        counts = np.zeros(len(source), np.int64)
+        counts[stored] = old[distinct_column(number)].to_numpy()[source[stored]]
+        first = self.tuples[new_from(number)].to_numpy()[source[new] - old.height]
+        counts[new] = window[new] >= first
+        sums = np.concatenate([[0], np.cumsum(counts)])
+        return pl.Series(sums[1:] - np.repeat(sums[starts[:-1]], np.diff(starts)))
 
     def _positions(self, source: Ints, starts: Ints) -> dict[str, pl.Series]:
         """Positions of the first and the newest tuple of each window, running."""
@@ -323,10 +365,10 @@ class _Step:
             return {}
         old, own = self.state[GROUPS], self.tuples[POSITION]
         found = {}
-        for name in (_FIRST, _LAST):
+        for name in (FIRST, LAST):
             before = old[name] if name in old.columns else own.clear()
             found[name] = pl.concat([before, own]).gather(source)
-        found[_FIRST] = found[_FIRST].gather(np.repeat(starts[:-1], np.diff(starts)))
+        found[FIRST] = found[FIRST].gather(np.repeat(starts[:-1], np.diff(starts)))
         return found
 
     def _new_facts(self) -> pl.DataFrame:
@@ -356,32 +398,6 @@ class _Step:
             return None
         which = np.flatnonzero(busy)
         return Timers(np.tile(which, len(due)), np.concatenate([d[which] for d in due]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class EarlyResults(Results):
-    """Emitted results: partial results of windows, or their tuples so far."""
-
-    kernel: EarlyFiring
-    partials: dict[str, pl.Series]
-    positions: dict[str, pl.Series]
-    windows: Windows
-    content: pl.DataFrame
-
-    def compute_one(self, number: int, function: Function, arguments: int) -> pl.Series:
-        """Finish the partial results, or compute the function over the retained tuples."""
-        if function.partial is None:
-            given = [self.content[argument(number, i)] for i in range(arguments)]
-            return function.compute(self.windows, given)
-        return function.partial.finish(
-            [self.partials[name] for name in partials_of(number, self.partials)]
-        )
-
-    def position(self) -> pl.Series | None:
-        """Derived from the positions of the first and newest tuple and the result time."""
-        if not self.positions:
-            return None
-        return result_position(self.positions[_FIRST], self.positions[_LAST], self.ts)
 
 
 def _empty(types: Mapping[str, pl.DataType]) -> dict[str, pl.Series]:

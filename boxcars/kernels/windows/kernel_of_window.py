@@ -17,6 +17,7 @@ from boxcars.kernels.windows.assigner import (
 from boxcars.kernels.windows.axis import Axis
 from boxcars.kernels.windows.blocks import Blocks
 from boxcars.kernels.windows.busy_keys import ByKey
+from boxcars.kernels.windows.distinct_values import DistinctValues
 from boxcars.kernels.windows.early_firing import EarlyFiring
 from boxcars.kernels.windows.incremental_windows import IncrementalWindows
 from boxcars.kernels.windows.panes import can_lift
@@ -83,4 +84,6 @@ def _early_firing(window: Window, schema: Schema, type_: Type, functions: Functi
         return EarlyFiring(ByRun(), trigger, functions, value)
     else:
         assigner = Landmark()
-    return ByKey(EarlyFiring(assigner, trigger, functions, value, axis, timeout), window.flush)
+    windows = EarlyFiring(assigner, trigger, functions, value, axis, timeout)
+    by_key = ByKey(windows, window.flush)
+    return DistinctValues(by_key, windows) if windows.counted else by_key
