@@ -30,6 +30,7 @@ from boxcars.engine.exec.session import choose_python, make_session
 from boxcars.engine.exec.spark_job import SparkExecutor
 from boxcars.engine.layout.network_text import write_text
 from boxcars.engine.layout.pieces import BUCKETS, Shape, make_layout
+from boxcars.engine.layout.placement import resumed
 from boxcars.engine.run import Run
 from boxcars.engine.run_events import RunEvents
 from boxcars.engine.state.checkpoint import Checkpoint
@@ -85,7 +86,8 @@ def run(
     table without an address is stored in the checkpoint.
 
     Each subquery runs as ``instances`` parallel instances (default: one for each Spark core);
-    ``instances_of`` sets the number for single subqueries. Keys are hashed into ``buckets``, which
+    ``instances_of`` sets the number for single subqueries; a resumed run without either keeps the
+    decisions of the run before. Keys are hashed into ``buckets``, which
     are assigned to instances. All of this may change from one run to the next: the output does not
     depend on it. ``strategy`` decides which boxes run together; with ``grouped``, the boxes of a
     group always do.
@@ -140,6 +142,8 @@ def run(
         apart = tuple(sorted((instances_of or {}).items()))
         shape = Shape(number, buckets, strategy, grouped, apart)
         make_layout(text, shape)  # raises here, on the driver, if the layout is impossible
+        if instances is None and not instances_of:
+            shape = resumed(text, shape, last.shape if last is not None else None)
         stored = StoredTables(net.tables, addresses, folder)
         bundle = keep_bundle(used.values(), folder / "code") if used else None
         driver = Driver(

@@ -42,7 +42,9 @@ class Resizing:
         self.spark, self.folder = spark, folder
         self.running: bx.Run | None = None
 
-    def go(self, sizes: Mapping[int, int], instances: int = 2, stop: int | None = None) -> bx.Run:
+    def go(
+        self, sizes: Mapping[int, int], instances: int | None = 2, stop: int | None = None
+    ) -> bx.Run:
         def tell(status: bx.Status) -> None:
             started.wait()
             assert self.running is not None
@@ -101,6 +103,17 @@ def test_a_resize_is_in_the_plan_and_repeated(
     assert (decision["subquery"], decision["instances"], decision["by"]) == ("sums", 4, "user")
     go_back(tmp_path / "check")
     resizing.go({}, instances=3)
+    assert resizing.parts() == expected
+
+
+def test_a_resize_is_remembered_by_a_restart(
+    spark: SparkSession, tmp_path: Path, expected: dict[str, bytes]
+) -> None:
+    """Unless the restart asks for other numbers."""
+    resizing = Resizing(spark, tmp_path)
+    resizing.go({1: 5}, stop=3)
+    assert resizing.go({}, instances=None, stop=5).instances["sums"] == 5
+    assert resizing.go({}, instances=3).instances["sums"] == 3
     assert resizing.parts() == expected
 
 

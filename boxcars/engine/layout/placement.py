@@ -29,3 +29,25 @@ def place(network: str, shape: Shape, decision: Decision) -> Shape:
         resized = replace(resized, owners=tuple(sorted([*resized.owners, (name, owners)])))
     make_layout(network, resized)  # an impossible number of instances is an error here
     return resized
+
+
+def resumed(network: str, asked: Shape, last: Shape | None) -> Shape:
+    """The shape of a resumed run for which no numbers of instances were given.
+
+    Decisions of the run before still hold, as far as the network still has their subqueries.
+    """
+    if last is None or (asked.buckets, asked.strategy, asked.grouped) != (
+        last.buckets,
+        last.strategy,
+        last.grouped,
+    ):
+        return asked
+    known = {s.name: s.buckets for s in make_layout(network, asked).plan.subqueries}
+    owners = dict(last.owners)
+    found = asked
+    for name, number in last.apart:
+        if name in known and number <= known[name]:
+            own = owners.get(name, ())
+            own = own if len(own) == known[name] else ()
+            found = place(network, found, Decision(name, number, own))
+    return found

@@ -8,7 +8,6 @@ all of them, such as a median.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -38,7 +37,10 @@ from boxcars.kernels.windows.early_results import (
     LAST,
     EarlyResults,
     distinct_column,
+    empty_columns,
+    keyed_frame,
     new_from,
+    running_counts,
 )
 from boxcars.kernels.windows.retained_tuples import RetainedTuples, with_windows
 from boxcars.kernels.windows.trigger import BEFORE, WITH, Ends, Rows, Trigger
@@ -82,8 +84,8 @@ class EarlyFiring:
             distinct_column(number): pl.Series(dtype=pl.Int64()) for number in self.counted
         }
         return {
-            GROUPS: _frame(by, _empty(columns) | partials),
-            FACTS: _frame(by, _empty(facts)),
+            GROUPS: keyed_frame(by, empty_columns(columns) | partials),
+            FACTS: keyed_frame(by, empty_columns(facts)),
             TUPLES: with_windows(tuples.select(*group.by, *self.content), none, none),
         }
 
@@ -214,7 +216,7 @@ class _Step:
         last = rows.starts[1:] - 1
         positions = self._positions(source, rows.starts)
         state = {
-            GROUPS: _frame(
+            GROUPS: keyed_frame(
                 keys,
                 {
                     _ID: pl.Series(groups.id),
@@ -348,16 +350,10 @@ class _Step:
 
     def _count_new(self, number: int, source: Ints) -> pl.Series:
         """The running number of distinct values of each window."""
-        old, starts = self.state[GROUPS], self.groups.starts
-        window = np.repeat(self.groups.id, np.diff(starts))
-        stored = source < old.height
-        new = ~stored
-        counts = np.zeros(len(source), np.int64)
-        counts[stored] = old[distinct_column(number)].to_numpy()[source[stored]]
-        first = self.tuples[new_from(number)].to_numpy()[source[new] - old.height]
-        counts[new] = window[new] >= first
-        sums = np.concatenate([[0], np.cumsum(counts)])
-        return pl.Series(sums[1:] - np.repeat(sums[starts[:-1]], np.diff(starts)))
+        stored = self.state[GROUPS][distinct_column(number)].to_numpy()
+        first = self.tuples[new_from(number)].to_numpy()
+        starts = self.groups.starts
+        return pl.Series(running_counts(stored, first, source, self.groups.id, starts))
 
     def _positions(self, source: Ints, starts: Ints) -> dict[str, pl.Series]:
         """Positions of the first and the newest tuple of each window, running."""
@@ -381,7 +377,7 @@ class _Step:
         rows = self._keys(self.state[GROUPS].height + self.starts[busy])
         schema = self.state[FACTS].schema
         columns = {name: pl.Series(after[name][busy]).cast(schema[name]) for name in after}
-        return pl.concat([self.state[FACTS].filter(idle), _frame(rows, columns)])
+        return pl.concat([self.state[FACTS].filter(idle), keyed_frame(rows, columns)])
 
     def _timers(self, rows: Rows, ends: Ends) -> Timers | None:
         """Timers: when windows with new tuples fire or close, though no tuple arrives."""
@@ -398,12 +394,3 @@ class _Step:
             return None
         which = np.flatnonzero(busy)
         return Timers(np.tile(which, len(due)), np.concatenate([d[which] for d in due]))
-
-
-def _empty(types: Mapping[str, pl.DataType]) -> dict[str, pl.Series]:
-    return {name: pl.Series(dtype=dtype) for name, dtype in types.items()}
-
-
-def _frame(keys: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """A frame of group-by fields (possibly none) and further columns."""
-    return pl.DataFrame({**keys.to_dict(), **columns})

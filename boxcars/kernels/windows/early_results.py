@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from boxcars.kernels.aggregates.builtin import Function
 from boxcars.kernels.columns.folds import Windows
+from boxcars.kernels.columns.slices import Ints
 from boxcars.kernels.windows.window_results import Results, argument, partials_of, result_position
 
 FIRST, LAST = "__first", "__last"
@@ -51,3 +54,28 @@ def new_from(number: int) -> str:
 def distinct_column(number: int) -> str:
     """The column with the number of distinct values of a window."""
     return f"__distinct{number}"
+
+
+def running_counts(stored: Ints, first: Ints, source: Ints, windows: Ints, starts: Ints) -> Ints:
+    """Running numbers of distinct values: of each window its stored number, then its new tuples.
+
+    ``source`` has the rows of all windows: below the length of ``stored`` stored numbers, from
+    there on new tuples, whose value is new from the window ``first`` on.
+    """
+    old = source < len(stored)
+    window = np.repeat(windows, np.diff(starts))
+    counts = np.empty(len(source), np.int64)
+    counts[old] = stored[source[old]]
+    counts[~old] = window[~old] >= first[source[~old] - len(stored)]
+    sums = np.concatenate([[0], np.cumsum(counts)])
+    return np.asarray(sums[1:] - np.repeat(sums[starts[:-1]], np.diff(starts)))
+
+
+def empty_columns(types: Mapping[str, pl.DataType]) -> dict[str, pl.Series]:
+    """Columns of these types without rows."""
+    return {name: pl.Series(dtype=dtype) for name, dtype in types.items()}
+
+
+def keyed_frame(keys: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """A frame of group-by fields (possibly none) and further columns."""
+    return pl.DataFrame({**keys.to_dict(), **columns})
