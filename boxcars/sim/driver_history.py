@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from boxcars.connectors.documents import unseal
 from boxcars.control.decisions import Controller, Decision, View
 from boxcars.engine.driver import Driver, StoredTables
 from boxcars.engine.epoch.planner import Planner
 from boxcars.engine.layout.pieces import Shape, make_layout
 from boxcars.engine.state.checkpoint import HEAD, Checkpoint
-from boxcars.engine.state.documents import unseal
 from boxcars.engine.state.epoch_records import Head
 from boxcars.engine.state.storage import Data, Storage
 from boxcars.model.problem import BoxcarsError

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 import boxcars as bx
 from boxcars.commands.config import read_config
+from boxcars.connectors.documents import FORMAT, seal
 from boxcars.connectors.read.sources import source_of
 from boxcars.connectors.systems.url import Url
 from boxcars.draw import draw
 from boxcars.engine.state.checkpoint import Checkpoint
-from boxcars.engine.state.documents import FORMAT, seal
 from boxcars.engine.state.epoch_records import Head
 from boxcars.expr import Expr
 from boxcars.lang.deploy import Deployment

@@ -125,6 +125,25 @@ def test_lists_and_ledgers_are_checked(spark: SparkSession, tmp_path: Path) -> N
         bx.run(net, source, {}, checkpoint=check, epoch_rows=1, spark=spark).wait()
 
 
+def test_journals_are_checked(spark: SparkSession, tmp_path: Path) -> None:
+    """A Spark DataFrame is read through a journal."""
+    net = bx.Network("n")
+    net.output("out", net.input("rows", ts="t", fields={"t": "int"}))
+    frame, check = spark.range(30).withColumnRenamed("id", "t"), tmp_path / "check"
+    given: list[bx.Run] = []
+    sinks = {"out": bx.callback(lambda *_: given and given[0].stop())}
+    given.append(bx.run(net, {"rows": frame}, sinks, checkpoint=check, epoch_rows=4, spark=spark))
+    given[0].wait()
+    assert call(check).exit_code == 0
+    path = max(check.glob("inputs/*/batches/*/*.parquet"))
+    path.write_bytes(path.read_bytes()[:-1])
+    called = call(check)
+    assert called.exit_code == 1
+    assert f"{path.name}: its checksum does not match" in called.output.replace("\n", " ")
+    with pytest.raises(bx.BoxcarsError, match=r"parquet: the checkpoint is damaged"):
+        bx.run(net, {"rows": frame}, sinks, checkpoint=check, epoch_rows=4, spark=spark).wait()
+
+
 def test_when_both_are_damaged(folder: Path) -> None:
     for path in (folder / "check" / "epochs").iterdir():
         path.write_bytes(path.read_bytes()[:-1])

@@ -6,6 +6,7 @@ import pytest
 
 import boxcars as bx
 from boxcars.connectors.read.base import Offset, Reader
+from boxcars.connectors.read.file_reader import FileLog
 from boxcars.connectors.read.open import open_source
 from boxcars.connectors.read.sources import source_of
 from boxcars.connectors.within import leads_out
@@ -63,7 +64,8 @@ def test_files_of_a_checkpoint(home: Path) -> None:
     bx.files("data", within=home)
     opened("../home [1]/data").take(START, 10)
     log = Path("checkpoint") / "files.jsonl"
-    log.write_text('[0, "/etc/passwd"]\n')
+    log.unlink()
+    FileLog(log).add(["/etc/passwd"])
     for follow in (False, True):
         with pytest.raises(Wrong, match="/etc/passwd leads out"):
             opened("data", follow)

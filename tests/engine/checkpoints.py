@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from boxcars.engine.state.documents import seal, unseal
+from boxcars.connectors.documents import seal, unseal
 
 
 def edit(folder: Path, kind: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

@@ -261,10 +261,10 @@ class TestFollow:
         with pytest.raises(bx.BoxcarsError, match="files.jsonl: the checkpoint is damaged"):
             runs.start(source).wait()
 
-    def test_a_log_of_an_older_version(self, tmp_path: Path) -> None:
-        (tmp_path / "log").write_text('[0, "a"]\n[1, "b"]\n')
-        FileLog(tmp_path / "log").add(["c"])
-        assert list(FileLog(tmp_path / "log").entries) == [(0, "a"), (1, "b"), (2, "c")]
+    def test_a_log_of_a_newer_version(self, tmp_path: Path) -> None:
+        (tmp_path / "log").write_text('[9, 0, "a", 0]\n')
+        with pytest.raises(bx.BoxcarsError, match=r"log: it has format 9, and this version .* up"):
+            FileLog(tmp_path / "log")
 
     def test_a_file_that_is_no_good(self, runs: Runs, tmp_path: Path) -> None:
         """The run fails and names the file; without it, or with a good one, the run resumes."""

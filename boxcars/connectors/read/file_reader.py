@@ -13,6 +13,7 @@ from time import time_ns
 from typing import Any
 from zlib import crc32
 
+from boxcars.connectors.documents import FORMAT, READABLE, unknown_format
 from boxcars.connectors.files import (
     content_mark,
     count_tuples,
@@ -42,8 +43,8 @@ class FileLog:
     """The files of an input in the order of their discovery: one numbered line per file.
 
     It fixes the order for all runs with a checkpoint, so that an offset only needs a number. Each
-    line has a checksum over itself and the lines before it, because a file missing from the log
-    would be read again.
+    line has its format and a checksum over itself and the lines before it, because a file missing
+    from the log would be read again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,16 +61,18 @@ class FileLog:
         try:
             text = self._path.read_text(encoding="utf-8")
             whole = text[: text.rfind("\n") + 1]
-            lines = [json.loads(line) for line in whole.splitlines()]
-            for number, name, *checksum in lines:
-                self._sum = _checksum(self._sum, number, name)
-                if checksum != [self._sum] and any(len(line) > 2 for line in lines):
+            for line in whole.splitlines():
+                format_, number, name, checksum = json.loads(line)
+                if format_ not in READABLE:
+                    raise unknown_format(str(self._path), format_)
+                self._sum = _checksum(self._sum, format_, number, name)
+                if checksum != self._sum:
                     raise self.damaged()
                 self.entries.append((number, name))
         except (ValueError, TypeError):
             raise self.damaged() from None
         self.next = self.entries[-1][0] + 1 if self.entries else 0
-        if whole != text or any(len(line) == 2 for line in lines):
+        if whole != text:
             self.keep(self.entries)
 
     def damaged(self) -> BoxcarsError:
@@ -105,13 +108,13 @@ def _lines(entries: Iterable[tuple[int, str]], before: int) -> tuple[str, int]:
     """Format entries as lines, and return the checksum of the last one."""
     lines = []
     for number, name in entries:
-        before = _checksum(before, number, name)
-        lines.append(f"{json.dumps([number, name, before])}\n")
+        before = _checksum(before, FORMAT, number, name)
+        lines.append(f"{json.dumps([FORMAT, number, name, before])}\n")
     return "".join(lines), before
 
 
-def _checksum(before: int, number: int, name: str) -> int:
-    return crc32(f"{before} {number} {name}".encode())
+def _checksum(before: int, format_: int, number: int, name: str) -> int:
+    return crc32(f"{before} {format_} {number} {name}".encode())
 
 
 class Heights:

@@ -8,7 +8,6 @@ position of the last batch.
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,7 +73,7 @@ class JournalReader(Reader):
         last = self._batches.last()
         if last < 0:
             return None, False
-        note = json.loads(self._batches.note(last, _NOTE).read_text(encoding="utf-8"))
+        note = json.loads(self._batches.note(last, _NOTE))
         return note["position"], note["ended"]
 
     def _connect(self) -> None:
@@ -91,6 +90,7 @@ class JournalReader(Reader):
     def take(self, offset: Offset, rows: int) -> Portion:
         """Plan the next rows of the journal."""
         self._batches.take(offset.file)
+        self._batches.verify(offset.file)
         ended = self._ended
         if self._error is not None:
             raise self._error
@@ -158,7 +158,7 @@ def _named(name: str, error: BaseException) -> BaseException:
 
 
 def _write(folder: Path, found: Conformed, received: Received) -> None:
-    """Write a batch and fsync it: after the acknowledgment the other side may delete it."""
+    """Write the files of a batch."""
     with writing(folder):
         folder.mkdir()
         if found.tuples.height:
@@ -167,10 +167,6 @@ def _write(folder: Path, found: Conformed, received: Received) -> None:
             found.dead.write_parquet(folder / f"1{DEAD_SUFFIX}")
         note = {"position": received.position, "ended": received.ended}
         (folder / _NOTE).write_text(json.dumps(note), encoding="utf-8")
-        for path in [*folder.iterdir(), folder]:
-            handle = os.open(path, os.O_RDONLY)
-            os.fsync(handle)
-            os.close(handle)
 
 
 def _height(path: Path) -> int:

@@ -1,6 +1,6 @@
 """Dead letters of a run: each piece of an epoch stages its own, and they leave with the epoch.
 
-They are delivered before the epoch is committed, like the rows of an output. Only the staged files
+They are delivered after the epoch is committed, like the rows of an output. Only the staged files
 that a piece reports are delivered: so a replayed epoch, which may have other pieces, has each
 letter once.
 """
@@ -8,13 +8,15 @@ letter once.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from io import BytesIO
 from pathlib import Path
 from zlib import crc32
 
 import polars as pl
 
 from boxcars.connectors.conform import DEAD_LETTERS
-from boxcars.connectors.files import write_table, writing
+from boxcars.connectors.documents import CHANGED, damaged
+from boxcars.connectors.files import replacing, write_table, writing
 from boxcars.connectors.write.base import SinkWriter
 from boxcars.connectors.write.writers import FileWriter
 from boxcars.engine.measure.dead_letter_reasons import DeadReasons, count_reasons
@@ -30,9 +32,7 @@ def stage_letters(folder: str, epoch: int, piece: int, letters: Sequence[pl.Data
     """Write the letters of a piece, if it has any; return the name of the file."""
     if not letters:
         return ""
-    name = f"{epoch:08d}-{piece:04d}.parquet"
-    _write(pl.concat(letters), _staging_folder(Path(folder)), name)
-    return name
+    return _stage(pl.concat(letters), _staging_folder(Path(folder)), f"{epoch:08d}-{piece:04d}")
 
 
 def reasons_of(letters: Sequence[pl.DataFrame]) -> DeadReasons:
@@ -63,9 +63,8 @@ class DeadLetters:
         if letters.is_empty():
             return "", {}
         named = letters.select(pl.lit(f"output {output}").alias("source"), *DEAD_LETTERS)
-        name = f"{epoch:08d}-output-{crc32(output.encode()):08x}.parquet"
-        _write(named, self._folder, name)
-        return name, count_reasons(named)
+        start = f"{epoch:08d}-output-{crc32(output.encode()):08x}"
+        return _stage(named, self._folder, start), count_reasons(named)
 
     def deliver(self, epoch: int, names: Collection[str], inputs: Collection[str]) -> None:
         """Deliver the letters of an epoch as one part.
@@ -78,7 +77,7 @@ class DeadLetters:
         if not all((self._folder / name).exists() for name in names):
             return
         if names:
-            found = pl.concat([pl.read_parquet(self._folder / name) for name in sorted(names)])
+            found = pl.concat([_staged(self._folder / name) for name in sorted(names)])
             of_input = pl.col("source").is_in(list(inputs))
             from_inputs = found.filter(of_input).sort("source", maintain_order=True)
             others = found.filter(~of_input).sort("source", "record", "reason")
@@ -99,6 +98,29 @@ class DeadLetters:
 
 def _staging_folder(folder: Path) -> Path:
     return folder / "letters"
+
+
+def _stage(letters: pl.DataFrame, folder: Path, start: str) -> str:
+    """Write letters to a file whose name ends in its checksum; return the name.
+
+    The manifest has the name, so what is delivered is what was committed.
+    """
+    data = BytesIO()
+    letters.write_parquet(data)
+    name = f"{start}-{crc32(data.getbuffer()):08x}.parquet"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(folder / name) as part:
+            part.write_bytes(data.getbuffer())
+    return name
+
+
+def _staged(path: Path) -> pl.DataFrame:
+    """Read staged letters; raises if they are not as they were written."""
+    data = path.read_bytes()
+    if not path.stem.endswith(f"-{crc32(data):08x}"):
+        raise damaged(str(path), CHANGED)
+    return pl.read_parquet(data)
 
 
 def _write(letters: pl.DataFrame, folder: Path, name: str) -> None:

@@ -72,6 +72,7 @@ class FrameReader(Reader):
         if not self._begun:
             self._begin()
         self._batches.take(offset.file)
+        self._batches.verify(offset.file)
         ended = self._has_ended()
         portion = take_files(self._batches.files(offset.file), offset, rows, self._heights)
         at = portion.offset

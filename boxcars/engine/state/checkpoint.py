@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 from uuid import uuid4
 
-from boxcars.engine.state.documents import CHANGED, Damaged, damaged, seal, unseal
+from boxcars.connectors.documents import CHANGED, Damaged, damaged, seal, unseal
 from boxcars.engine.state.epoch_records import EpochPlan, Head, Manifest
 from boxcars.engine.state.state_files import FOLDER, epoch_and_term
 from boxcars.engine.state.storage import LocalStorage, Missing, Storage

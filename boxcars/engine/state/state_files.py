@@ -1,7 +1,7 @@
 """State files: all new frames of one piece and epoch in one file, with a footer that describes it.
 
 A file is a magic number, the frames as Arrow files, a sealed footer
-(:mod:`boxcars.engine.state.documents`) and the length of that footer. It is never changed, and no
+(:mod:`boxcars.connectors.documents`) and the length of that footer. It is never changed, and no
 other task writes a file of its name: the name has the term of the driver and a token of the
 attempt. A :class:`StateRef` says where a frame is, so that a task reads only what is its own.
 """
@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from boxcars.connectors.conform import DATA_ERRORS, first_line
-from boxcars.engine.state.documents import CHANGED, damaged, seal, unseal
+from boxcars.connectors.documents import CHANGED, damaged, seal, unseal
 from boxcars.engine.state.storage import Data, Missing, Storage
 
 FOLDER = "state"

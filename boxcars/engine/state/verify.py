@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from uuid import uuid4
 
 from boxcars.connectors.checked_number import noted_number
+from boxcars.connectors.documents import Damaged, seal, unseal
 from boxcars.connectors.read.file_reader import FILES, FileLog
+from boxcars.connectors.read.journal_batches import BATCHES, Batches
 from boxcars.connectors.write.writers import LEDGER
-from boxcars.engine.state.checkpoint import HEAD, Checkpoint
-from boxcars.engine.state.documents import Damaged, seal, unseal
+from boxcars.engine.state.checkpoint import HEAD, Checkpoint, home_of
 from boxcars.engine.state.epoch_records import Head, Manifest
 from boxcars.engine.state.state_files import read_footer, read_frame
 from boxcars.engine.state.storage import LocalStorage, Missing, Storage
@@ -36,7 +38,7 @@ class Verified:
         return not (self.problems.get(self.head.epoch) or self.others or self.unread)
 
     others: list[str] = field(default_factory=list)
-    """Problems of file lists and ledgers, which are not those of an epoch."""
+    """Problems of file lists, journals and ledgers, which are not those of an epoch."""
     unread: list[str] = field(default_factory=list)
     """Files that could not be read, such as those without permission: nothing is known of them."""
 
@@ -70,7 +72,22 @@ def verify(storage: LocalStorage) -> Verified:
     for epoch, name in ((head.epoch, head.manifest), (head.epoch - 1, head.previous)):
         if name:
             found.problems[epoch] = list(_problems(checkpoint, name, found))
+    if not found.problems[head.epoch]:
+        _check_journals(checkpoint, storage.folder, found)
     return found
+
+
+def _check_journals(checkpoint: Checkpoint, folder: Path, found: Verified) -> None:
+    """Check the batches of journals that the next epochs read."""
+    last = checkpoint.last()
+    for name, offset in last.places.items() if last is not None else ():
+        batches = home_of(folder, "inputs", name) / BATCHES
+        if batches.is_dir():
+            found.files += sum(1 for _ in batches.glob("*/*"))
+            try:
+                Batches(batches.parent).verify(offset.file)
+            except BoxcarsError as error:
+                found.others.append(error.finding if isinstance(error, Damaged) else str(error))
 
 
 def _problems(checkpoint: Checkpoint, name: str, found: Verified) -> Iterator[str]:

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 import boxcars as bx
 from boxcars.cli import app
+from boxcars.connectors.write.folder import FolderWriter
+from boxcars.engine.epoch.dead_letters import DeadLetters, stage_letters
 from boxcars.engine.measure.dead_letter_reasons import (
     MAX_REASONS,
     OTHERS,
@@ -257,3 +259,13 @@ def test_the_number_of_reasons_is_limited() -> None:
     added = add_reasons(many)["a"]
     assert len(added) == MAX_REASONS + 1
     assert added[OTHERS] == Reason(2 * MAX_REASONS, str(MAX_REASONS))
+
+
+def test_staged_letters_that_were_changed_are_not_delivered(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"source": ["rows"], "record": [b"x"], "reason": ["no number"]})
+    name = stage_letters(str(tmp_path), 3, 0, [rows])
+    path = tmp_path / "letters" / name
+    path.write_bytes(path.read_bytes().replace(b"rows", b"sows"))
+    dead = DeadLetters(tmp_path, FolderWriter(tmp_path / "dead"), "")
+    with pytest.raises(bx.BoxcarsError, match=f"{name}: the checkpoint is damaged"):
+        dead.deliver(3, [name], ["rows"])

@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import boxcars as bx
-from boxcars.engine.state.documents import FORMAT, READABLE
+from boxcars.connectors.documents import FORMAT, READABLE
 from tests.engine.checkpoints import edit
 
 KEPT = Path(__file__).parent / "formats"

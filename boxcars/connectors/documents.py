@@ -43,6 +43,14 @@ def damaged(where: str, why: object) -> Damaged:
     return error
 
 
+def unknown_format(where: str, format_: object) -> BoxcarsError:
+    """The error about a file that a newer version wrote."""
+    return BoxcarsError(
+        f"{where}: it has format {format_}, and this version of Boxcars reads up to {FORMAT}: "
+        "use the version that wrote it, or a newer one."
+    )
+
+
 def seal(kind: str, content: Mapping[str, Any]) -> bytes:
     """A document as bytes."""
     body = json.dumps(content, separators=(",", ":")).encode() + b"\n"
@@ -59,10 +67,7 @@ def unseal(kind: str, data: bytes, where: str) -> Any:
     if int(found[3], 16) != _checksum(kind, format_, body):
         raise damaged(where, CHANGED)
     if format_ not in READABLE:
-        raise BoxcarsError(
-            f"{where}: it has format {format_}, and this version of Boxcars reads up to {FORMAT}: "
-            "use the version that wrote it, or a newer one."
-        )
+        raise unknown_format(where, format_)
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
